@@ -1,0 +1,281 @@
+package retry
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/seed-89b3229b/retry/strategy"
+	"github.com/seed-89b3229b/retry/throttle"
+)
+
+// flow is the one core: everything that is decided about a call is decided here, in the order that docs/design.md lists.
+// The configuration is a parameter of every method and not a field, so that one made for a single call stays on the stack.
+type flow struct {
+	began    time.Time
+	deadline time.Time // zero: none
+	launched time.Time // start of the running attempt, where attempts are timed
+	failed   time.Time // end of the first failed attempt, if failing
+
+	phase   phase
+	noRetry bool // ContextWithoutRetry
+	delayed bool // the initial delay was given
+	failing bool
+	owed    bool // the budget was started and must be settled
+	ending  Ending
+
+	attempts int // made, the running one included
+	number   int // failures since the curve began: State.Number
+
+	rand    func() float64    // nil: math/rand/v2
+	started strategy.Strategy // a Starter's memory of this call
+	prev    time.Duration     // what the strategy returned last
+	told    time.Duration     // waits that throttles demanded before the coming attempt
+	held    int               // what the call holds of the budget
+
+	tickets tickets
+	last    error
+	history *history
+	final   Step
+}
+
+type phase uint8
+
+const (
+	fresh phase = iota // nothing has been asked or told yet
+	between
+	running
+	over
+)
+
+func (f *flow) begin(c *config, now, deadline time.Time) {
+	f.began, f.deadline, f.rand = now, deadline, c.rand
+}
+
+func (f *flow) start(c *config, now time.Time, noRetry bool) {
+	f.phase, f.noRetry = between, noRetry
+	if c.budget != nil {
+		c.budget.Start(now)
+		f.owed = true
+	}
+}
+
+func (f *flow) maxAttempts(c *config) int {
+	if f.noRetry {
+		return 1
+	}
+	return c.attempts()
+}
+
+// next: steps 1 and 2.
+func (f *flow) next(ctx context.Context, c *config, now time.Time) Step {
+	switch f.phase {
+	case over:
+		return f.final
+	case running:
+		return Step{Action: Go}
+	}
+	if ctx.Err() != nil {
+		reason, ending := contextEnd(ctx)
+		return f.end(ctx, c, now, Step{Reason: reason}, ending)
+	}
+	if closed(c.stop) {
+		return f.end(ctx, c, now, Step{Reason: ErrShutdown}, EndCanceled)
+	}
+	if c.initialDelay > 0 && !f.delayed {
+		f.delayed = true
+		return f.wait(ctx, c, now, Step{Action: Wait, Delay: f.initialDelay(c)})
+	}
+	for f.tickets.admitted < len(c.throttles) {
+		t := c.throttles[f.tickets.admitted]
+		ticket, wait, err := t.Admit(ctx, now, f.tickets.current())
+		if err != nil {
+			return f.refuse(ctx, c, now, err)
+		}
+		f.tickets.keep(ticket, wait <= 0)
+		if wait > 0 {
+			return f.hold(ctx, c, now, t, wait)
+		}
+	}
+	f.phase, f.launched, f.told = running, now, 0
+	f.attempts++
+	return Step{Action: Go}
+}
+
+// hold lets a throttle's wait pass, if all that were demanded before this attempt are not too long together.
+func (f *flow) hold(ctx context.Context, c *config, now time.Time, t throttle.Throttle, wait time.Duration) Step {
+	s := Step{Action: Wait, Delay: wait, Source: SourceThrottle}
+	f.told = addSaturating(f.told, wait)
+	if f.told > c.hintLimit() {
+		s.Reason = tooLong(ctx, now, t)
+		return f.end(ctx, c, now, s, EndThrottled)
+	}
+	return f.wait(ctx, c, now, s)
+}
+
+// wait returns s if its wait fits, else the end.
+func (f *flow) wait(ctx context.Context, c *config, now time.Time, s Step) Step {
+	if s.Reason = f.fits(c, now, s.Delay); s.Reason != nil {
+		return f.end(ctx, c, now, s, EndDeadline)
+	}
+	return s
+}
+
+// fits is steps 8 and 9: the one place where a wait meets the limits on time, whoever asked for it.
+func (f *flow) fits(c *config, now time.Time, wait time.Duration) error {
+	switch {
+	case c.maxElapsed > 0 && addSaturating(now.Sub(f.began), wait) >= c.maxElapsed:
+		return ErrMaxElapsed
+	case c.maxRetryElapsed > 0 && f.failing && addSaturating(now.Sub(f.failed), wait) >= c.maxRetryElapsed:
+		return ErrMaxElapsed
+	case !f.deadline.IsZero() && wait >= f.deadline.Sub(now):
+		return ErrDeadline
+	}
+	return nil
+}
+
+func (f *flow) refuse(ctx context.Context, c *config, now time.Time, err error) Step {
+	reason, ending := explain(ErrRefused, err), EndThrottled
+	if ctx.Err() != nil { // a throttle that blocked until the context ended
+		reason, ending = contextEnd(ctx)
+	}
+	return f.end(ctx, c, now, Step{Reason: reason, Delay: refusedFor(err), Source: SourceThrottle}, ending)
+}
+
+// report: steps 4 to 10.
+func (f *flow) report(ctx context.Context, c *config, now time.Time, o *throttle.Outcome) Step {
+	switch f.phase {
+	case over:
+		return f.final
+	case between: // made unasked, as the first attempt of Do
+		f.phase = running
+		f.attempts++
+	}
+	o.Number = f.attempts
+	if c.timed && o.Duration == 0 && !f.launched.IsZero() {
+		o.Duration = now.Sub(f.launched)
+	}
+	v := f.classify(ctx, c, o)
+	f.release(ctx, c, now, o)
+	f.phase = between
+	if o.Err == nil {
+		return f.succeed(c, now, o.Class)
+	}
+	f.last = o.Err
+	if c.history > 0 {
+		f.history = f.history.add(o.Err, c.history)
+	}
+	if !f.failing {
+		f.failing, f.failed = true, now
+	}
+	f.number++
+	s := Step{Action: Wait, Class: o.Class, Err: o.Err}
+	if v.reason == nil && closed(c.stop) {
+		v = verdict{reason: ErrShutdown, ending: EndCanceled}
+	}
+	if v.reason != nil {
+		if v.pushback && c.budget != nil {
+			f.held, _ = c.budget.Charge(now, o.Class, f.held, true)
+		}
+		if s.Reason = v.reason; !v.bare {
+			s.Err = nil
+		}
+		return f.end(ctx, c, now, s, v.ending)
+	}
+	return f.plan(ctx, c, now, o, v.throttled, s)
+}
+
+func (f *flow) succeed(c *config, now time.Time, class throttle.Class) Step {
+	f.phase, f.final = over, Step{Action: Done, Class: class}
+	if c.learner != nil {
+		c.learner.Succeed()
+	}
+	f.settle(c, now, true)
+	return f.final
+}
+
+// end ends the call without success. An s.Err of nil stands for an *Error.
+func (f *flow) end(ctx context.Context, c *config, now time.Time, s Step, ending Ending) Step {
+	f.conclude(c, now, s, ending)
+	f.release(ctx, c, now, &throttle.Outcome{Class: throttle.Skipped, Number: f.attempts + 1})
+	f.settle(c, now, false)
+	return f.final
+}
+
+func (f *flow) conclude(c *config, now time.Time, s Step, ending Ending) {
+	s.Action = Done
+	if s.Err == nil || c.history > 0 {
+		s.Err = f.failure(c, now, s)
+	}
+	f.phase, f.ending, f.final = over, ending, s
+}
+
+func (f *flow) failure(c *config, now time.Time, s Step) error {
+	e := &Error{Name: c.name, Attempts: f.attempts, Delay: s.Delay, Reason: s.Reason, Last: f.last}
+	if f.failing {
+		e.Elapsed = max(now.Sub(f.failed), 0)
+	}
+	if f.history != nil {
+		e.History, e.Dropped = f.history.errors(), f.history.dropped
+	}
+	return e
+}
+
+// abort ends the call from outside, and completes an end that a panic interrupted.
+func (f *flow) abort(ctx context.Context, c *config, now time.Time, class throttle.Class, reason error, ending Ending) Step {
+	o := throttle.Outcome{Class: throttle.Skipped, Number: f.attempts + 1}
+	if f.phase == running {
+		o.Class, o.Number = class, f.attempts
+	}
+	if f.phase != over {
+		f.conclude(c, now, Step{Reason: reason}, ending)
+	}
+	defer f.settle(c, now, false) // even if a throttle panics
+	f.release(ctx, c, now, &o)
+	return f.final
+}
+
+// release tells every throttle that holds a ticket out how the attempt ended. Each is forgotten before it is told, and the
+// rest are told even if one panics.
+func (f *flow) release(ctx context.Context, c *config, now time.Time, o *throttle.Outcome) {
+	i, ticket, ok := f.tickets.take()
+	if !ok {
+		return
+	}
+	defer f.release(ctx, c, now, o)
+	c.throttles[i].Done(ctx, now, ticket, *o)
+}
+
+func (f *flow) settle(c *config, now time.Time, success bool) {
+	if f.owed {
+		f.owed = false
+		c.budget.Settle(now, success, f.held)
+	}
+}
+
+// contextEnd is the reason and the ending that a done context makes.
+func contextEnd(ctx context.Context) (error, Ending) {
+	if ctx.Err() == context.DeadlineExceeded {
+		return contextReason(ctx), EndDeadline
+	}
+	return contextReason(ctx), EndCanceled
+}
+
+func closed(stop <-chan struct{}) bool {
+	if stop == nil {
+		return false
+	}
+	select {
+	case <-stop:
+		return true
+	default:
+		return false
+	}
+}
+
+func addSaturating(a, b time.Duration) time.Duration {
+	if b > 0 && a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}

@@ -1,0 +1,201 @@
+package retry
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-89b3229b/retry/internal/carry"
+	"github.com/seed-89b3229b/retry/internal/clock"
+	"github.com/seed-89b3229b/retry/throttle"
+)
+
+// work is what the entry points hand to the driver: closures over the typed value, which never leave the stack.
+type work struct {
+	try      func(ctx context.Context) error
+	classify func(err error) throttle.Outcome           // nil: err decides
+	discard  func()                                     // the value is thrown away; nil: nobody minds
+	keep     func(release context.CancelFunc)           // the value is returned; nil: nobody minds
+	rescue   func(ctx context.Context, err error) error // the fallback; nil: none
+}
+
+// call is one run of the driver, which does everything around the core that needs a clock, a context or an observer.
+type call struct {
+	flow
+	sleeper     clock.Sleeper
+	now         time.Time
+	observation Observation
+	startedAt   time.Time       // where the call is observed
+	paused      time.Duration   // spent in waits, if observed
+	attemptCtx  context.Context // of the last attempt, with its values
+	timeout     attemptTimer
+	event       Event // of the last failure
+	retrying    bool  // a retry was decided and its wait is not over
+	stale       bool  // callbacks have run since now was read
+	done        bool
+}
+
+// drive runs a call to its end. made says that the first attempt was made already, and failed with err: nothing had to be
+// asked or told before it.
+func drive(ctx context.Context, c *config, w *work, made bool, err error) error {
+	carried := carry.From(ctx)
+	k := call{sleeper: clock.Sleeper{Clock: clockOf(carried, c)}}
+	if made || c.clocked {
+		k.tick()
+	}
+	defer k.close(ctx, c) // panic and Goexit pass through
+	if c.observer != nil {
+		ctx = k.observe(ctx, c, carried.NoRetry)
+	}
+	deadline, _ := ctx.Deadline()
+	k.begin(c, k.now, deadline)
+	k.flow.start(c, k.now, carried.NoRetry)
+
+	var s Step
+	if made {
+		s = k.leave(ctx, ctx, c, w, err)
+	} else {
+		s = k.next(ctx, c, k.now)
+	}
+	for {
+		switch s.Action {
+		case Go:
+			s = k.attempt(ctx, c, w)
+		case Wait:
+			s = k.pause(ctx, c, s)
+		default:
+			return k.finish(ctx, c, w, s)
+		}
+	}
+}
+
+func (k *call) tick() { k.now = clock.Now(k.sleeper.Clock) }
+
+// wait: step 12.
+func (k *call) pause(ctx context.Context, c *config, s Step) Step {
+	rest := s.Delay
+	if k.stale { // callbacks took some of the wait: it still ends when it was planned to, within the limits
+		planned := k.now
+		k.tick()
+		rest -= k.now.Sub(planned)
+		k.stale = false
+	}
+	if rest > 0 && ctx.Err() == nil && !closed(c.stop) {
+		if k.observation != nil {
+			k.observation.Pause(ctx, Pause{Before: k.attempts + 1, At: k.now, Delay: rest, Source: s.Source})
+		}
+		k.sleeper.Sleep(ctx, c.stop, rest)
+		began := k.now
+		k.tick()
+		k.paused += k.now.Sub(began)
+	}
+	if k.retrying {
+		k.retrying = false
+		for _, before := range c.beforeRetry {
+			if ctx.Err() != nil || closed(c.stop) {
+				break // next says so
+			}
+			if err := before(ctx, k.event); err != nil {
+				k.tick()
+				return k.flow.abort(ctx, c, k.now, throttle.Skipped, err, EndAborted)
+			}
+		}
+		if c.beforeRetry != nil {
+			k.tick()
+		}
+	}
+	return k.next(ctx, c, k.now)
+}
+
+// attempt: steps 3 to 11.
+func (k *call) attempt(ctx context.Context, c *config, w *work) Step {
+	if c.timed {
+		if c.throttles != nil {
+			k.tick() // one of them may have blocked
+		}
+		k.launched = k.now
+	}
+	k.attemptCtx = k.enter(ctx, c, w)
+	err := w.try(k.attemptCtx)
+	if err != nil || c.clocked || w.classify != nil {
+		k.tick()
+	}
+	return k.leave(ctx, k.attemptCtx, c, w, err)
+}
+
+// leave: steps 4 to 11, after an attempt.
+func (k *call) leave(ctx, attemptCtx context.Context, c *config, w *work, err error) Step {
+	k.timeout.stop()
+	if err != nil && err != ErrAttemptTimeout && k.timeout.expired(ctx) {
+		err = &attemptTimeout{err}
+	}
+	o := throttle.Outcome{Err: err}
+	if w.classify != nil {
+		o = w.classify(err)
+	}
+	s := k.report(ctx, c, k.now, &o)
+	k.retrying = s.Action == Wait
+	if k.observation != nil || k.retrying && (c.onRetry != nil || c.beforeRetry != nil || c.logger != nil) {
+		k.event = k.describe(c, &o, s)
+	}
+	if k.observation != nil {
+		k.observation.AttemptDone(attemptCtx, k.event)
+	}
+	if k.retrying {
+		if c.logger != nil {
+			logRetry(attemptCtx, c.logger, &k.event)
+		}
+		for _, f := range c.onRetry {
+			f(ctx, k.event)
+		}
+	}
+	k.part(ctx, w, s)
+	k.stale = k.observation != nil || k.retrying && (c.onRetry != nil || w.discard != nil)
+	return s
+}
+
+// part settles what becomes of the attempt's value, and then ends its context.
+func (k *call) part(ctx context.Context, w *work, s Step) {
+	switch {
+	case s.Action == Wait || s.Err != nil && w.rescue != nil && ctx.Err() == nil:
+		if w.discard != nil {
+			w.discard()
+		}
+	case w.keep != nil:
+		w.keep(k.timeout.release())
+	}
+	k.timeout.end()
+}
+
+func (k *call) describe(c *config, o *throttle.Outcome, s Step) Event {
+	e := Event{
+		Name: c.name, Number: k.attempts, Max: k.limit(c), At: k.now, Duration: o.Duration, Err: o.Err, Class: o.Class, Signal: o.Signal,
+		Retrying: s.Action == Wait, Delay: s.Delay, Source: s.Source, Reason: s.Reason,
+	}
+	if k.failing {
+		e.Elapsed = max(k.now.Sub(k.failed), 0)
+	}
+	return e
+}
+
+// finish ends a call that the core has ended: the last log line, the fallback, the observation.
+func (k *call) finish(ctx context.Context, c *config, w *work, s Step) error {
+	err := s.Err
+	if err != nil {
+		if c.logger != nil {
+			at := ctx
+			if k.attemptCtx != nil {
+				at = k.attemptCtx
+			}
+			logEnd(at, c.logger, c.name, k.attempts, k.ending, s.Delay, err)
+		}
+		if w.rescue != nil && ctx.Err() == nil {
+			err = w.rescue(ctx, err)
+		}
+	}
+	k.done = true
+	if k.observation != nil {
+		k.tick()
+		k.observation.Done(ctx, k.summary(k.ending, err, s.Reason))
+	}
+	return err
+}

@@ -1,0 +1,208 @@
+package retry
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The reasons for ending a call. Each is matched by errors.Is on the error that the call returned, beside the
+// operation's own error.
+var (
+	// ErrExhausted: the last permitted attempt failed.
+	ErrExhausted error = &sentinel{text: "retry: attempts exhausted"}
+	// ErrMaxElapsed: the next wait would not end within WithMaxElapsed or WithMaxRetryElapsed.
+	ErrMaxElapsed error = &sentinel{text: "retry: time budget used up"}
+	// ErrDeadline: the next wait would not end before the context's deadline. It is also a context.DeadlineExceeded.
+	ErrDeadline error = &timeoutSentinel{text: "retry: no time left before the deadline"}
+	// ErrRefused: a throttle refused an attempt. The reason also wraps the throttle's error.
+	ErrRefused error = &sentinel{text: "retry: refused by a throttle"}
+	// ErrHintTooLong: a server or throttle demanded a wait above WithMaxHint.
+	ErrHintTooLong error = &sentinel{text: "retry: demanded wait too long"}
+	// ErrBudget: the retry budget refused a retry.
+	ErrBudget error = &sentinel{text: "retry: retry budget used up"}
+	// ErrNoDelay: the strategy gave no further delay.
+	ErrNoDelay error = &sentinel{text: "retry: strategy ended"}
+	// ErrNotRetryable: the failure is not worth another attempt. Such a failure comes back as the operation returned it,
+	// and this reason is seen by observers only; but for a Permanent below other errors, and with WithErrorHistory.
+	ErrNotRetryable error = &sentinel{text: "retry: not retryable"}
+	// ErrShutdown: the channel of WithStop was closed, or the driver of a Flow gave up.
+	ErrShutdown error = &sentinel{text: "retry: shut down"}
+)
+
+// Errors that stand for an attempt's failure, and for a call that was never begun.
+var (
+	// ErrUnacceptable is the failure of an attempt whose result was turned down by WithRetryResult.
+	ErrUnacceptable error = &sentinel{text: "retry: unacceptable result"}
+	// ErrAttemptTimeout is matched by the failure of an attempt whose own deadline passed, and is the cause of its
+	// context's end. Its Timeout method returns true; it is also a context.DeadlineExceeded.
+	ErrAttemptTimeout error = &timeoutSentinel{text: "retry: attempt timed out"}
+	// ErrConfig is matched by every *ConfigError.
+	ErrConfig error = &sentinel{text: "retry: invalid configuration"}
+)
+
+type sentinel struct{ text string }
+
+func (s *sentinel) Error() string { return s.text }
+
+type timeoutSentinel struct{ text string }
+
+func (s *timeoutSentinel) Error() string        { return s.text }
+func (s *timeoutSentinel) Timeout() bool        { return true }
+func (s *timeoutSentinel) Is(target error) bool { return target == context.DeadlineExceeded }
+
+// Error is how a call ended that gave up. Errors.Is and errors.As reach the operation's last error, the reason for
+// giving up and the history through it. A failure that is not worth retrying comes back as it is instead, without an
+// Error around it, unless WithErrorHistory is set.
+//
+// The markers inside an Error (Permanent, After) have done their work: they do not steer a call further out. An Error is
+// a value to read; it is safe for concurrent use while nobody writes to it.
+type Error struct {
+	// Name is the policy's (WithName).
+	Name string
+	// Attempts is how many were made; 0 if the call ended before the first.
+	Attempts int
+	// Elapsed is the time from the first failure to giving up.
+	Elapsed time.Duration
+	// Delay is the wait that was not taken, if that is why the call ended: how long after giving up another call makes
+	// sense.
+	Delay time.Duration
+	// Reason is why the call ended. It matches one of ErrExhausted, ErrMaxElapsed, ErrDeadline, ErrRefused,
+	// ErrHintTooLong, ErrBudget, ErrNoDelay, ErrNotRetryable and ErrShutdown, or it is the context's error with its
+	// cause, or the error of WithBeforeRetry. Where calls are nested, errors.Is also sees the inner call's reason; the
+	// outermost one is this field.
+	Reason error
+	// Last is the operation's last error, never the context's in its place; nil if there was no attempt.
+	Last error
+	// History holds the first and last failures in their order if WithErrorHistory is set, and Dropped says how many
+	// between them were dropped.
+	History []error
+	Dropped int
+}
+
+// Error returns the operation's error followed by the reason, such as
+// `connection refused (retry "orders": gave up after 4 attempts, 1.2s after the first failure: attempts exhausted)`.
+func (e *Error) Error() string {
+	if e == nil {
+		return "retry: no error"
+	}
+	var b strings.Builder
+	if e.Last != nil {
+		b.WriteString(e.Last.Error())
+		b.WriteString(" (")
+	}
+	b.WriteString("retry")
+	if e.Name != "" {
+		fmt.Fprintf(&b, " %q", e.Name)
+	}
+	switch e.Attempts {
+	case 0:
+		b.WriteString(": not attempted")
+	case 1:
+		b.WriteString(": gave up after 1 attempt")
+	default:
+		fmt.Fprintf(&b, ": gave up after %d attempts", e.Attempts)
+	}
+	if e.Elapsed > 0 {
+		fmt.Fprintf(&b, ", %v after the first failure", readable(e.Elapsed))
+	}
+	if e.Reason != nil {
+		b.WriteString(": ")
+		b.WriteString(reasonText(e.Reason))
+	}
+	if e.Last != nil {
+		b.WriteByte(')')
+	}
+	return b.String()
+}
+
+// Unwrap returns the last error, the reason and the history, without nil elements.
+func (e *Error) Unwrap() []error {
+	if e == nil {
+		return nil
+	}
+	all := make([]error, 0, 2+len(e.History))
+	for _, err := range []error{e.Last, e.Reason} {
+		if err != nil {
+			all = append(all, err)
+		}
+	}
+	for _, err := range e.History {
+		if err != nil {
+			all = append(all, err)
+		}
+	}
+	return all
+}
+
+// OpaqueRetry marks the error as another call's: the markers and told waits inside it do not steer the calls around.
+func (e *Error) OpaqueRetry() {}
+
+func reasonText(err error) string { return strings.TrimPrefix(err.Error(), "retry: ") }
+
+// readable rounds a duration to three or four digits.
+func readable(d time.Duration) time.Duration {
+	for unit := time.Hour; unit >= time.Microsecond; unit /= 10 {
+		if d >= unit {
+			return d.Round(unit / 1000)
+		}
+	}
+	return d
+}
+
+// because is a reason with its detail, in one line of text.
+type because struct{ reason, detail error }
+
+func (b *because) Error() string   { return b.reason.Error() + ": " + b.detail.Error() }
+func (b *because) Unwrap() []error { return []error{b.reason, b.detail} }
+
+func explain(reason, detail error) error {
+	if detail == nil {
+		return reason
+	}
+	return &because{reason, detail}
+}
+
+// contextReason says why a done context is done: its error and, where there is one, the cause.
+func contextReason(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if cause == nil || cause == err {
+		return err
+	}
+	return &because{err, cause}
+}
+
+// ConfigError is a configuration that cannot be used. It is returned before anything runs, and matches ErrConfig.
+type ConfigError struct {
+	// Option is the option's name, such as "WithMaxAttempts"; "fn" for the operation itself.
+	Option string
+	// Value is what was given.
+	Value any
+	// Problem says what is wrong with it.
+	Problem string
+
+	err error
+}
+
+// Error returns the text, such as `retry: WithMaxAttempts(0): must be at least 1`.
+func (e *ConfigError) Error() string {
+	if e == nil {
+		return ErrConfig.Error()
+	}
+	if text, ok := e.Value.(string); ok {
+		return fmt.Sprintf("retry: %s(%q): %s", e.Option, text, e.Problem)
+	}
+	return fmt.Sprintf("retry: %s(%v): %s", e.Option, e.Value, e.Problem)
+}
+
+// Is reports whether target is ErrConfig.
+func (e *ConfigError) Is(target error) bool { return target == ErrConfig }
+
+// Unwrap returns the error of the value's own Validate method, if that is where the problem was found.
+func (e *ConfigError) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.err
+}

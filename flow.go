@@ -1,0 +1,121 @@
+package retry
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-89b3229b/retry/internal/carry"
+	"github.com/seed-89b3229b/retry/throttle"
+)
+
+// Flow decides one call, step by step, without waiting and without a clock: for select loops, reconcilers, job queues
+// that put work back, and simulations. Do and the other entry points drive one themselves. Begin makes it.
+//
+//	step := flow.Next(ctx, now)
+//	for step.Action != retry.Done {
+//		switch step.Action {
+//		case retry.Go:
+//			step = flow.Report(ctx, time.Now(), throttle.Outcome{Err: work()})
+//		case retry.Wait:
+//			// come back after step.Delay
+//			step = flow.Next(ctx, time.Now())
+//		}
+//	}
+//	return step.Err
+//
+// A Flow holds the limits, the curve, told waits, conditions, throttles, budget, history, initial delay and stop channel of
+// its policy. Waits, attempt contexts and timeouts, Results, observers, WithOnRetry, WithLogger, WithBeforeRetry and
+// WithFallback are its driver's. Every Flow that was begun must come to its end, by Abort if need be, or what throttles and
+// budget gave it is lost. One goroutine at a time; do not copy a Flow in use.
+type Flow struct {
+	policy *Policy
+	flow
+}
+
+// Begin makes a Flow for a call that starts now. deadline is the call's deadline on the same clock; zero: none. rnd draws
+// from [0, 1); nil: the policy's. Nothing is started: a Flow without a step may be dropped.
+func (p *Policy) Begin(now, deadline time.Time, rnd func() float64) Flow {
+	if p == nil {
+		p = &defaultPolicy
+	}
+	f := Flow{policy: p}
+	f.begin(&p.config, now, deadline)
+	if rnd != nil {
+		f.rand = rnd
+	}
+	return f
+}
+
+// Next says what to do before the first attempt and after every wait: Go, Wait or Done. While an attempt runs it is Go
+// again. ctx is the call's: throttles see it, and the call ends when it is done.
+func (f *Flow) Next(ctx context.Context, now time.Time) Step {
+	c := f.open(ctx, now)
+	return f.next(ctx, c, now)
+}
+
+// Report says what to do after an attempt that ended with o: Wait or Done. Of o, Number is ignored; Signal may be left to
+// what Err carries. A Report without a Go before it counts as an attempt that was made unasked.
+func (f *Flow) Report(ctx context.Context, now time.Time, o throttle.Outcome) Step {
+	c := f.open(ctx, now)
+	return f.report(ctx, c, now, &o)
+}
+
+// Abort ends the call from outside: a wait that was interrupted, an attempt that panicked, a driver that gives up. c is
+// what becomes of a running attempt; a permission that led to no attempt is Skipped. The reason is the context's error if ctx
+// is done, else ErrShutdown.
+func (f *Flow) Abort(ctx context.Context, now time.Time, c throttle.Class) Step {
+	reason, ending := ErrShutdown, EndCanceled
+	if ctx.Err() != nil {
+		reason, ending = contextEnd(ctx)
+	}
+	return f.abort(ctx, &f.policyOrDefault().config, now, c, reason, ending)
+}
+
+func (f *Flow) policyOrDefault() *Policy {
+	if f.policy == nil { // the zero Flow
+		f.policy = &defaultPolicy
+	}
+	return f.policy
+}
+
+// open readies a Flow for its first step.
+func (f *Flow) open(ctx context.Context, now time.Time) *config {
+	c := &f.policyOrDefault().config
+	if f.phase == fresh {
+		f.start(c, now, carry.From(ctx).NoRetry)
+	}
+	return c
+}
+
+// Step is what to do next.
+type Step struct {
+	// Action is Go, Wait or Done.
+	Action Action
+	// Delay is how long to wait, for Wait; the wait that was not taken, for Done, if that is why.
+	Delay time.Duration
+	// Source says who asked for Delay.
+	Source Source
+	// Class is what the attempt that was reported came to; throttle.Unset if the step follows none.
+	Class throttle.Class
+	// Err is the attempt's failure, for Wait; what the caller of the operation should get, for Done: nil on success.
+	Err error
+	// Reason is why the call ended without success, for Done; ErrNotRetryable where Err is the operation's own.
+	Reason error
+}
+
+// Action is what a driver has to do.
+type Action uint8
+
+const (
+	// Go starts an attempt now, then calls Report.
+	Go Action = iota + 1
+	// Wait lets Step.Delay pass, then calls Next.
+	Wait
+	// Done ends the call with Step.Err. Every later step is the same.
+	Done
+)
+
+// String returns the action's name in lower case.
+func (a Action) String() string {
+	return word([]string{"none", "go", "wait", "done"}, int(a))
+}

@@ -1,0 +1,45 @@
+// Package errtree walks error trees without allocating.
+package errtree
+
+import "reflect"
+
+// Opaque marks an error whose inside is another call's business: an inner call's markers must not steer an outer one.
+type Opaque interface{ OpaqueRetry() }
+
+// Walk visits err and every error below it, depth first, until visit returns false; it then returns false itself. It
+// passes over nil and typed-nil errors, and visits an Opaque error but nothing below it.
+func Walk(err error, visit func(error) bool) bool {
+	for err != nil && !IsNil(err) {
+		if !visit(err) {
+			return false
+		}
+		switch x := err.(type) {
+		case Opaque:
+			return true
+		case interface{ Unwrap() error }:
+			err = x.Unwrap()
+		case interface{ Unwrap() []error }:
+			for _, e := range x.Unwrap() {
+				if !Walk(e, visit) {
+					return false
+				}
+			}
+			return true
+		default:
+			return true
+		}
+	}
+	return true
+}
+
+// IsNil reports whether v is nil, or an interface that holds a nil pointer or function.
+func IsNil(v any) bool {
+	if v == nil {
+		return true
+	}
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.Pointer, reflect.Func:
+		return r.IsNil()
+	}
+	return false
+}

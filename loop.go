@@ -1,0 +1,85 @@
+package retry
+
+import (
+	"context"
+	"iter"
+
+	"github.com/seed-89b3229b/retry/throttle"
+)
+
+// Loop is a call whose attempts are the iterations of a for statement:
+//
+//	loop := retry.NewLoop(ctx, policy)
+//	for try := range loop.Tries() {
+//		if err := step(try.Context()); err != nil {
+//			try.Fail(err)
+//		}
+//	}
+//	return loop.Err()
+//
+// An iteration that does not call Fail is a success and ends the loop, so nothing that was done is done twice. One
+// goroutine at a time.
+type Loop struct {
+	ctx  context.Context
+	opts []Option
+	err  error
+	used bool
+}
+
+// NewLoop makes a Loop with the options of Do; those for typed results (WithResults, WithRetryResult, WithFallback) make a
+// *ConfigError. Options that cannot be used give no iteration, and Err is the *ConfigError.
+func NewLoop(ctx context.Context, opts ...Option) *Loop { return &Loop{ctx: ctx, opts: opts} }
+
+// Tries returns the attempts, with the waits between them. A break or return in the body ends the call and leaves nothing
+// behind. A second use yields nothing.
+func (l *Loop) Tries() iter.Seq[*Try] {
+	return func(yield func(*Try) bool) {
+		if l.used {
+			return
+		}
+		l.used = true
+		var c config
+		if l.err = c.merge(l.opts); l.err != nil {
+			return
+		}
+		if l.err = c.untyped("a Loop, which has no result"); l.err != nil {
+			return
+		}
+		var try Try
+		left := false
+		w := work{
+			try: func(ctx context.Context) error {
+				try = Try{ctx: ctx, number: try.number + 1}
+				left = !yield(&try)
+				return try.err
+			},
+			classify: func(err error) throttle.Outcome {
+				if left && err != nil {
+					return throttle.Outcome{Err: err, Decided: throttle.No, Class: throttle.Transient}
+				}
+				return throttle.Outcome{Err: err}
+			},
+		}
+		l.err = drive(l.ctx, &c, &w, false, nil)
+	}
+}
+
+// Err returns how the loop ended, as Do would: nil after a success. After Fail and a break it is that error. It is nil until
+// the loop has ended.
+func (l *Loop) Err() error { return l.err }
+
+// Try is one attempt of a Loop. It ends with its iteration.
+type Try struct {
+	ctx    context.Context
+	number int
+	err    error
+}
+
+// Context returns the attempt's context.
+func (t *Try) Context() context.Context { return t.ctx }
+
+// Number returns the attempt's number, from 1.
+func (t *Try) Number() int { return t.number }
+
+// Fail makes the attempt a failure with err; nil makes it a success. The last call counts.
+func (t *Try) Fail(err error) { t.err = err }

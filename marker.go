@@ -1,0 +1,97 @@
+package retry
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-89b3229b/retry/internal/errtree"
+)
+
+// Permanent marks err as not worth another attempt; nil stays nil. The call returns err itself, without the mark. Found
+// anywhere below other errors (fmt.Errorf with %w, errors.Join) it still ends the call, which then keeps the whole error
+// in an *Error whose Reason is ErrNotRetryable. Marks within an inner call's *Error do not count.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanentError{err}
+}
+
+// After marks err with the wait d that must pass before the next attempt, as a server told it: a throttle.Signal with
+// that delay. WithHint says how it is used, WithMaxHint how long it may be. A nil err stays nil; a negative d is no told
+// wait. At the top of an error the mark is removed from what the call returns, observes and keeps.
+func After(d time.Duration, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &afterError{err, d}
+}
+
+type permanentError struct{ err error }
+
+func (e *permanentError) Error() string { return e.err.Error() }
+func (e *permanentError) Unwrap() error { return e.err }
+
+type afterError struct {
+	err  error
+	told time.Duration
+}
+
+func (e *afterError) Error() string             { return e.err.Error() }
+func (e *afterError) Unwrap() error             { return e.err }
+func (e *afterError) RetryAfter() time.Duration { return e.told }
+
+// attemptTimeout is the error of an attempt whose own deadline passed: the operation's text, and ErrAttemptTimeout.
+type attemptTimeout struct{ err error }
+
+func (e *attemptTimeout) Error() string   { return e.err.Error() }
+func (e *attemptTimeout) Timeout() bool   { return true }
+func (e *attemptTimeout) Unwrap() []error { return []error{e.err, ErrAttemptTimeout} }
+
+// unmark removes the marks at the top of err and says whether one of them was Permanent.
+func unmark(err error) (bare error, permanent bool) {
+	for {
+		switch e := err.(type) {
+		case *permanentError:
+			err, permanent = e.err, true
+		case *afterError:
+			err = e.err
+		case *attemptTimeout:
+			switch e.err.(type) {
+			case *permanentError, *afterError:
+				bare, inner := unmark(e.err)
+				return &attemptTimeout{bare}, permanent || inner
+			}
+			return err, permanent
+		default:
+			return err, permanent
+		}
+	}
+}
+
+// traits is what the tree of an error says to the executor.
+type traits struct{ permanent, attemptTimeout, canceled, timeout bool }
+
+func traitsOf(err error) (t traits) {
+	errtree.Walk(err, func(err error) bool {
+		switch e := err.(type) {
+		case *permanentError:
+			t.permanent = true
+		case *attemptTimeout:
+			t.attemptTimeout = true
+		case *timeoutSentinel:
+			t.attemptTimeout = t.attemptTimeout || error(e) == ErrAttemptTimeout
+			t.timeout = true
+		case interface{ Timeout() bool }:
+			t.timeout = t.timeout || e.Timeout()
+		}
+		if err == context.Canceled {
+			t.canceled = true
+		} else if e, ok := err.(interface{ Is(error) bool }); ok && !t.canceled {
+			t.canceled = e.Is(context.Canceled)
+		}
+		return true
+	})
+	t.timeout = t.timeout || t.attemptTimeout
+	return t
+}

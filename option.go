@@ -1,0 +1,179 @@
+package retry
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/seed-89b3229b/retry/condition"
+	"github.com/seed-89b3229b/retry/strategy"
+	"github.com/seed-89b3229b/retry/throttle"
+)
+
+// Option is a setting of a Policy or of one call. The set of options is closed: the With functions of this package, and
+// *Policy. Of two options that set the same thing the later wins; those that say so add. Options are values to hand
+// over: safe for concurrent use, not to be compared.
+//
+// An option with a value that cannot be used makes a *ConfigError, before the operation runs.
+type Option interface{ option() }
+
+// Each option is a named type, applied by one type switch (config.apply): an option that were a function, or had an
+// apply method, would move the configuration of every call to the heap.
+type (
+	nameOption            string
+	maxAttemptsOption     int
+	unlimitedOption       struct{}
+	maxElapsedOption      time.Duration
+	maxRetryElapsedOption time.Duration
+	attemptTimeoutOption  time.Duration
+	maxDelayOption        time.Duration
+	maxHintOption         time.Duration
+	historyOption         int
+	attemptInfoOption     struct{}
+	strategyOption        struct{ strategy.Strategy }
+	jitterOption          strategy.Jitter
+	initialDelayOption    struct {
+		delay  time.Duration
+		jitter strategy.Jitter
+	}
+	hintOption        throttle.Rule
+	retryIfOption     func(error) bool
+	conditionOption   []condition.Condition
+	throttleOption    []throttle.Throttle
+	budgetOption      struct{ throttle.Budget }
+	observerOption    struct{ Observer }
+	onRetryOption     func(context.Context, Event)
+	beforeRetryOption func(context.Context, Event) error
+	loggerOption      struct{ *slog.Logger }
+	stopOption        <-chan struct{}
+	clockOption       struct{ Clock }
+	randOption        func() float64
+)
+
+func (nameOption) option()            {}
+func (maxAttemptsOption) option()     {}
+func (unlimitedOption) option()       {}
+func (maxElapsedOption) option()      {}
+func (maxRetryElapsedOption) option() {}
+func (attemptTimeoutOption) option()  {}
+func (maxDelayOption) option()        {}
+func (maxHintOption) option()         {}
+func (historyOption) option()         {}
+func (attemptInfoOption) option()     {}
+func (strategyOption) option()        {}
+func (jitterOption) option()          {}
+func (initialDelayOption) option()    {}
+func (hintOption) option()            {}
+func (retryIfOption) option()         {}
+func (conditionOption) option()       {}
+func (throttleOption) option()        {}
+func (budgetOption) option()          {}
+func (observerOption) option()        {}
+func (onRetryOption) option()         {}
+func (beforeRetryOption) option()     {}
+func (loggerOption) option()          {}
+func (stopOption) option()            {}
+func (clockOption) option()           {}
+func (randOption) option()            {}
+
+// WithName names the policy in errors, logs and telemetry. Default: "".
+func WithName(name string) Option { return nameOption(name) }
+
+// WithMaxAttempts limits the attempts of a call to n, the first included (attempts = retries + 1). n must be at least 1:
+// "no limit" is WithUnlimitedAttempts. Default: 5.
+func WithMaxAttempts(n int) Option { return maxAttemptsOption(n) }
+
+// WithUnlimitedAttempts takes the limit of attempts away. Every other reason to stop still holds. Default: off.
+func WithUnlimitedAttempts() Option { return unlimitedOption{} }
+
+// WithMaxElapsed limits the whole call, measured from its start, waits included: no wait is started that would end at or
+// after the limit. It does not interrupt a running attempt; a context with a deadline, or WithAttemptTimeout, does. 0: no
+// limit, the default.
+func WithMaxElapsed(d time.Duration) Option { return maxElapsedOption(d) }
+
+// WithMaxRetryElapsed is WithMaxElapsed measured from the end of the first failed attempt, so that a long first attempt
+// does not use up the time for retries. Both may be set. 0: no limit, the default.
+func WithMaxRetryElapsed(d time.Duration) Option { return maxRetryElapsedOption(d) }
+
+// WithAttemptTimeout gives the context of every attempt a deadline d from its start, or the parent's where that is
+// earlier. An attempt that ends by it fails with an error that matches ErrAttemptTimeout, and is retried unless a
+// condition says otherwise. The operation must heed its context. 0: no timeout, the default.
+func WithAttemptTimeout(d time.Duration) Option { return attemptTimeoutOption(d) }
+
+// WithMaxDelay caps the waits that the policy itself asks for, jitter and the initial delay included. Strategies that
+// draw cap before the draw, so that waits do not pile up at the cap. Waits that a server or throttle demands are
+// WithMaxHint's. 0: no cap besides the strategy's own, the default.
+func WithMaxDelay(d time.Duration) Option { return maxDelayOption(d) }
+
+// WithMaxHint limits the wait that a server may demand (After, throttle.Signal) and the waits that throttles may demand
+// before one attempt, together. A longer demand ends the call at once with ErrHintTooLong; throttles have then been told,
+// so a cool-down is remembered. 0: no demanded wait is accepted. Default: 60 s.
+func WithMaxHint(d time.Duration) Option { return maxHintOption(d) }
+
+// WithHint says how demanded waits are used, whatever the signal itself says. Default: the signal's own rule, which is
+// throttle.AtLeast() unless set.
+func WithHint(r throttle.Rule) Option { return hintOption(r) }
+
+// WithStrategy sets how long to wait after each failure. Default: strategy.FullJitter{Base: 200 * time.Millisecond,
+// Max: 20 * time.Second}.
+func WithStrategy(s strategy.Strategy) Option { return strategyOption{s} }
+
+// WithJitter randomises the strategy's waits, after the cap. Without WithStrategy it works on strategy.Exponential with
+// the default's Base and Max. With a strategy that draws its waits itself (FullJitter, EqualJitter, Decorrelated) it is a
+// *ConfigError. Default: none.
+func WithJitter(j strategy.Jitter) Option { return jitterOption(j) }
+
+// WithInitialDelay waits d before the first attempt, randomised by j if j is not nil, so that clients which start
+// together do not call together. It counts against every limit on time. 0: none, the default.
+func WithInitialDelay(d time.Duration, j strategy.Jitter) Option { return initialDelayOption{d, j} }
+
+// WithRetryIf decides alone whether a failure is retried: true retries, false stops, conditions are not asked. Permanent
+// marks, and verdicts of Results.Classify and of the server, still come first. Default: none.
+func WithRetryIf(f func(error) bool) Option { return retryIfOption(f) }
+
+// WithCondition adds conditions: they are asked in order, and the first that decides wins. A failure that none decides is
+// retried unless it is a cancellation or hopeless (condition.Hopeless). Default: none.
+func WithCondition(c ...condition.Condition) Option { return conditionOption(c) }
+
+// WithThrottle adds throttles, asked in order before every attempt, the first included. Put those that only hold back,
+// such as gates, before those that hand something out. Default: none.
+func WithThrottle(t ...throttle.Throttle) Option { return throttleOption(t) }
+
+// WithBudget sets the budget that is charged for every retry when it is decided, before its wait. Default: none.
+func WithBudget(b throttle.Budget) Option { return budgetOption{b} }
+
+// WithObserver adds an observer. Default: none.
+func WithObserver(o Observer) Option { return observerOption{o} }
+
+// WithOnRetry adds a function that is called after each failure that will be retried, before the wait, with the call's
+// context. It is not called for the last failure. Default: none.
+func WithOnRetry(f func(context.Context, Event)) Option { return onRetryOption(f) }
+
+// WithBeforeRetry adds a function that is called between a retry's wait and its attempt, with the call's context and the
+// failure's event: to refresh a token, roll back, sign again. An error ends the call with that error as the Reason beside
+// the operation's. Default: none.
+func WithBeforeRetry(f func(context.Context, Event) error) Option { return beforeRetryOption(f) }
+
+// WithLogger writes one line per retry (level Info) and one when a call gives up (Warn; Info where it was cancelled), with
+// the attempt's context. Default: none.
+func WithLogger(l *slog.Logger) Option { return loggerOption{l} }
+
+// WithStop ends calls in order once stop is closed: no new attempt starts, waits end at once, a running attempt finishes.
+// A call that then has no success ends with ErrShutdown. Nil: none, the default.
+func WithStop(stop <-chan struct{}) Option { return stopOption(stop) }
+
+// WithErrorHistory keeps the first n/2 and the last n-n/2 failures in Error.History, and their number between in
+// Error.Dropped. Every failing end is then an *Error. 0: none, the default.
+func WithErrorHistory(n int) Option { return historyOption(n) }
+
+// WithAttemptInfo puts the attempt's number, the limit and the name into the context of every attempt, for AttemptFrom. It
+// costs one allocation per attempt. Default: off.
+func WithAttemptInfo() Option { return attemptInfoOption{} }
+
+// WithClock sets the clock of the policy's own waits, limits, throttles and attempt timeouts. ContextWithClock wins over it.
+// Default: the system's clock, which testing/synctest makes exact.
+func WithClock(c Clock) Option { return clockOption{c} }
+
+// WithRand sets the source of random numbers in [0, 1). It must be safe for concurrent use. Draws per failure, in order:
+// the strategy's, the jitter's, the demanded wait's (only if used). Default: math/rand/v2.
+func WithRand(f func() float64) Option { return randOption(f) }

@@ -1,0 +1,141 @@
+package retry
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/seed-89b3229b/retry/strategy"
+	"github.com/seed-89b3229b/retry/throttle"
+)
+
+// plan: steps 6 to 10, whether a retry follows and after which wait. s is the step so far.
+func (f *flow) plan(ctx context.Context, c *config, now time.Time, o *throttle.Outcome, throttled bool, s Step) Step {
+	state := strategy.State{
+		Number: f.number, Prev: f.prev, Elapsed: max(now.Sub(f.failed), 0), Limit: c.maxDelay,
+		Now: now, Err: o.Err, Throttled: throttled, Rand: f.rand,
+	}
+	if c.timed {
+		state.Began = f.launched
+	}
+	ending := f.delay(ctx, c, now, &o.Signal, state, &s)
+	if c.budget != nil {
+		cost, ok := c.budget.Charge(now, o.Class, f.held, s.Reason != nil)
+		f.held = cost
+		if !ok && s.Reason == nil {
+			s.Reason, ending = ErrBudget, EndBudget
+		}
+	}
+	if s.Reason != nil {
+		s.Err = nil
+		return f.end(ctx, c, now, s, ending)
+	}
+	if c.learner != nil {
+		c.learner.Failed(state)
+	}
+	if o.Signal.RestartCurve {
+		f.number, f.prev, f.started = 0, 0, nil
+	}
+	return s
+}
+
+// delay: steps 6 to 9. It sets the wait of s, or the reason why there is none.
+func (f *flow) delay(ctx context.Context, c *config, now time.Time, told *throttle.Signal, state strategy.State, s *Step) Ending {
+	if f.attempts >= f.maxAttempts(c) {
+		s.Reason = ErrExhausted
+		return EndExhausted
+	}
+	planned, ok := f.curve(c).Next(state)
+	if !ok {
+		s.Reason = ErrNoDelay
+		return EndExhausted
+	}
+	f.prev = planned
+	s.Delay = max(min(planned, c.delayLimit()), 0)
+	if c.jitter != nil {
+		s.Delay = f.jitter(c, c.jitter, s.Delay)
+	}
+	if told.HasDelay {
+		rule := told.Rule
+		if c.hintSet {
+			rule = c.hint
+		}
+		if rule.Demands() && told.Delay > c.hintLimit() {
+			s.Delay, s.Source, s.Reason = told.Delay, SourceServer, ErrHintTooLong
+			return EndThrottled
+		}
+		var used bool
+		if s.Delay, used = rule.Apply(s.Delay, told.Delay, f.draw); used {
+			s.Source = SourceServer
+		}
+	}
+	if len(c.throttles) > 0 {
+		longest, by := foresee(ctx, c.throttles, now.Add(s.Delay))
+		if longest > 0 {
+			s.Delay, s.Source = addSaturating(s.Delay, longest), SourceThrottle
+		}
+		if longest > c.hintLimit() {
+			s.Reason = tooLong(ctx, now, by)
+			return EndThrottled
+		}
+	}
+	s.Reason = f.fits(c, now, s.Delay)
+	return EndDeadline
+}
+
+// curve is the strategy to ask: a Starter's memory of this call, made when first needed.
+func (f *flow) curve(c *config) strategy.Strategy {
+	if c.starter == nil {
+		return c.curve()
+	}
+	if f.started == nil {
+		f.started = c.starter.Start()
+	}
+	if f.started == nil { // a Starter that has nothing to start
+		return c.starter
+	}
+	return f.started
+}
+
+// foresee returns the longest time that a throttle would hold an attempt back at the given time, and which.
+func foresee(ctx context.Context, throttles []throttle.Throttle, at time.Time) (longest time.Duration, by throttle.Throttle) {
+	for _, t := range throttles {
+		if p, ok := t.(throttle.Planner); ok {
+			if d := p.Ready(ctx, at); d > longest {
+				longest, by = d, t
+			}
+		}
+	}
+	return longest, by
+}
+
+// tooLong is ErrHintTooLong with what the throttle has to say.
+func tooLong(ctx context.Context, now time.Time, t throttle.Throttle) error {
+	if e, ok := t.(throttle.Explainer); ok {
+		if why := e.Explain(ctx, now); why != nil {
+			return explain(ErrHintTooLong, why)
+		}
+	}
+	return ErrHintTooLong
+}
+
+// initialDelay is the wait before the first attempt.
+func (f *flow) initialDelay(c *config) time.Duration {
+	d := min(c.initialDelay, c.delayLimit())
+	if c.initialJitter != nil {
+		d = f.jitter(c, c.initialJitter, d)
+	}
+	return d
+}
+
+func (f *flow) jitter(c *config, j strategy.Jitter, d time.Duration) time.Duration {
+	limit := c.delayLimit()
+	return max(min(j(d, limit, f.draw()), limit), 0)
+}
+
+func (f *flow) draw() float64 {
+	if f.rand == nil {
+		return rand.Float64()
+	}
+	return f.rand()
+}

@@ -1,0 +1,131 @@
+package retry
+
+import (
+	"context"
+
+	"github.com/seed-89b3229b/retry/throttle"
+)
+
+// Do calls fn until it succeeds or there is a reason to stop, and waits in between. fn must be safe to repeat, and should
+// heed the context it gets. Without options it makes up to 5 attempts with the default policy.
+//
+// A nil error of fn is success. A failure that is not worth another attempt (Permanent, or a condition says so) comes back
+// as fn returned it. Any other end is an *Error, through which errors.Is and errors.As reach both fn's last error and the
+// reason. With an error, Do returns the value of the last attempt unless it was thrown away (Results), never one of an
+// earlier attempt. A context that is done ends the call before the next attempt: fn is not called at all if it was done
+// before. Panics of fn pass through.
+//
+// Options that cannot be used are a *ConfigError, and fn is not called. A nil ctx panics. Do is safe for concurrent use.
+func Do[T any](ctx context.Context, fn func(context.Context) (T, error), opts ...Option) (T, error) {
+	p := &defaultPolicy
+	if len(opts) == 1 {
+		if given, ok := opts[0].(*Policy); ok && given != nil {
+			p, opts = given, nil
+		}
+	}
+	if len(opts) > 0 || p.config.busy || fn == nil {
+		return do(ctx, fn, p, opts)
+	}
+	if ctx.Err() != nil {
+		return doMore(ctx, fn, &p.config, false, *new(T), nil)
+	}
+	v, err := fn(ctx) // the first attempt: nothing to ask or tell before it, nor after a success
+	if err == nil {
+		return v, nil
+	}
+	return doMore(ctx, fn, &p.config, true, v, err)
+}
+
+// do is Do with options of its own, or with a policy that has something to ask or tell on a first success too.
+func do[T any](ctx context.Context, fn func(context.Context) (T, error), p *Policy, opts []Option) (v T, err error) {
+	if fn == nil {
+		return v, invalid("fn", nil, "must not be nil")
+	}
+	c := p.config
+	if err := c.merge(opts); err != nil {
+		return v, err
+	}
+	if c.busy || ctx.Err() != nil {
+		return doMore(ctx, fn, &c, false, v, nil)
+	}
+	if v, err = fn(ctx); err == nil {
+		return v, nil
+	}
+	return doMore(ctx, fn, &c, true, v, err)
+}
+
+// doMore runs the driver; made says that the first attempt returned v and err.
+func doMore[T any](ctx context.Context, fn func(context.Context) (T, error), c *config, made bool, v T, err error) (T, error) {
+	w := work{try: func(ctx context.Context) error {
+		var err error
+		v, err = fn(ctx)
+		return err
+	}}
+	hooks, rescue, err2 := hooksFor[T](c)
+	if err2 != nil {
+		return v, err2
+	}
+	if hooks != nil {
+		if hooks.Classify != nil {
+			w.classify = func(err error) throttle.Outcome { return hooks.Classify(v, err) }
+		}
+		if hooks.Discard != nil || hooks.Keep != nil { // either way v does not outlive an attempt that is repeated
+			w.discard = func() {
+				if hooks.Discard != nil {
+					hooks.Discard(v)
+				}
+				v = *new(T)
+			}
+		}
+		if hooks.Keep != nil {
+			w.keep = func(release context.CancelFunc) { v = hooks.Keep(v, release) }
+		}
+	}
+	if rescue != nil {
+		w.rescue = func(ctx context.Context, err error) error {
+			v, err = rescue(ctx, err)
+			return err
+		}
+	}
+	err = drive(ctx, c, &w, made, err)
+	return v, err
+}
+
+// Run is Do for operations without a value.
+func Run(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
+	p := &defaultPolicy
+	if len(opts) == 1 {
+		if given, ok := opts[0].(*Policy); ok && given != nil {
+			p, opts = given, nil
+		}
+	}
+	if len(opts) > 0 || p.config.busy || fn == nil || ctx.Err() != nil {
+		return run(ctx, fn, p, opts)
+	}
+	err := fn(ctx)
+	if err == nil {
+		return nil
+	}
+	return drive(ctx, &p.config, &work{try: fn}, true, err)
+}
+
+func run(ctx context.Context, fn func(context.Context) error, p *Policy, opts []Option) error {
+	if fn == nil {
+		return invalid("fn", nil, "must not be nil")
+	}
+	c := p.config
+	if err := c.merge(opts); err != nil {
+		return err
+	}
+	if err := c.untyped("Run, which has no result"); err != nil {
+		return err
+	}
+	if c.busy || ctx.Err() != nil {
+		return drive(ctx, &c, &work{try: fn}, false, nil)
+	}
+	err := fn(ctx)
+	if err == nil {
+		return nil
+	}
+	return drive(ctx, &c, &work{try: fn}, true, err)
+}

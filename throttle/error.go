@@ -1,0 +1,69 @@
+package throttle
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/seed-89b3229b/retry/internal/errtree"
+)
+
+// Key names what a cool-down belongs to, such as an account or an API of it. It appears in errors and must not hold a
+// secret: hash those. The empty Key names nothing, and nothing is ever held back for it.
+type Key string
+
+// Error is a refusal: an attempt may not start before Until. All methods answer for a nil *Error too.
+type Error struct {
+	// Key is what is cooling down.
+	Key Key
+	// Until is when an attempt may start again, and Remaining how long that is from the refusal.
+	Until     time.Time
+	Remaining time.Duration
+	// Source names what set the cool-down, such as "retry-after".
+	Source string
+	// Err is the failure that set it, if known.
+	Err error
+
+	// late says that the context's deadline comes first.
+	late bool
+}
+
+// Error returns the text, such as `throttle: "acme" is cooling down for 30s (retry-after)`, followed by Err's.
+func (e *Error) Error() string {
+	if e == nil {
+		return "throttle: refused"
+	}
+	text := "throttle: " + strconv.Quote(string(e.Key)) + " is cooling down for " + e.Remaining.String()
+	if e.Source != "" {
+		text += " (" + e.Source + ")"
+	}
+	if e.late {
+		text += ", past the context's deadline"
+	}
+	if err := e.Unwrap(); err != nil {
+		text += ": " + err.Error()
+	}
+	return text
+}
+
+// Unwrap returns Err; nil if that holds a nil pointer.
+func (e *Error) Unwrap() error {
+	if e == nil || errtree.IsNil(e.Err) {
+		return nil
+	}
+	return e.Err
+}
+
+// Is reports whether target is context.DeadlineExceeded and the refusal came because a context's deadline is not
+// later than Until. See Gate.Wait.
+func (e *Error) Is(target error) bool {
+	return e != nil && e.late && target == context.DeadlineExceeded
+}
+
+// RetryAfter returns Remaining, so that a refusal is itself a told wait.
+func (e *Error) RetryAfter() time.Duration {
+	if e == nil {
+		return -1
+	}
+	return e.Remaining
+}

@@ -1,0 +1,154 @@
+package throttle
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-89b3229b/retry/internal/errtree"
+)
+
+// Values of a Gate's zero fields.
+const (
+	DefaultMaxCooldown = 15 * time.Minute
+	DefaultMaxKeys     = 100_000
+	DefaultSpread      = time.Second
+)
+
+// Gate remembers cool-downs: for each key, the time before which no attempt may start. Whoever is told to wait closes
+// it for the keys concerned, and everybody who shares the Gate is held back, first attempts included. The zero Gate is
+// ready for use; the fields are set before the first use and not changed after it. A Gate must not be copied. All
+// methods are safe for concurrent use, and a nil *Gate holds nothing back.
+//
+// With the executor a Gate is used through For and By, which return a Throttle. Check, Wait, Block and Observe are for
+// use without it. Time is always an argument (Wait takes it from the clock of its context), so a Gate works with any
+// clock, as long as it is one and the same. Only differences count: where times carry a monotonic reading, as time.Now's
+// do, setting the wall clock does not move a cool-down.
+//
+// # Release
+//
+// When a cool-down of length D ends, those it held back do not all start at once. The first to be told to wait goes at
+// the deadline; each other one drew u from [0, 1) when it was told, and goes at the deadline + u·min(D/10, Spread).
+// Whoever comes after the deadline and was not told to wait goes at once. The first one's place is free again when it
+// gives up before its attempt; whoever is told to wait next takes it.
+//
+// # Cost
+//
+// Asking an open Gate takes no lock, writes no memory and does not allocate. There is no goroutine and no timer: an
+// ended cool-down is dropped when its room is needed, so memory follows the number of keys that cool down at a time. Up
+// to then it keeps the error that set it.
+type Gate struct {
+	// MaxCooldown caps every cool-down, whatever a server asks for. 0 or less: DefaultMaxCooldown.
+	MaxCooldown time.Duration
+	// MaxKeys limits how many keys are remembered. When a further one comes, those whose cool-downs are over are dropped
+	// first. If that leaves more than 15/16 of MaxKeys (of a MaxKeys below 32: MaxKeys-1), the ones that end soonest are
+	// forgotten too, down to that number. 0 or less: DefaultMaxKeys.
+	MaxKeys int
+	// Replace lets a new observation replace the key's cool-down, shorter or longer. False: it only ever extends it.
+	Replace bool
+	// Spread limits how far apart those who were held back are released. 0: DefaultSpread; negative: they are all
+	// released at the deadline.
+	Spread time.Duration
+	// Rand draws the places in the spread from [0, 1). It must be safe for concurrent use. Nil: math/rand/v2.
+	Rand func() float64
+
+	mu    sync.Mutex // guards writing; readers go by table alone
+	count int        // keys in table
+
+	_     [64]byte // keeps the readers' word off the writers' cache line
+	table atomic.Pointer[table]
+}
+
+// Validate reports a negative MaxCooldown or MaxKeys.
+func (g *Gate) Validate() error {
+	switch {
+	case g == nil:
+		return nil
+	case g.MaxCooldown < 0:
+		return fmt.Errorf("throttle: Gate.MaxCooldown %v: must not be negative", g.MaxCooldown)
+	case g.MaxKeys < 0:
+		return fmt.Errorf("throttle: Gate.MaxKeys %d: must not be negative", g.MaxKeys)
+	}
+	return nil
+}
+
+// Block starts a cool-down of d from now for each key: Observe of such a wait, with the Source "block".
+func (g *Gate) Block(now time.Time, d time.Duration, keys ...Key) {
+	g.Observe(now, Signal{Delay: d, HasDelay: true, Source: "block"}, nil, keys...)
+}
+
+// Observe starts a cool-down of s.Delay from now, at most MaxCooldown, for each key, and remembers s.Source and err (nil
+// if there is none) for those it refuses. Without HasDelay nothing happens. A cool-down in force that ends later, or at
+// the same time, stays as it is, unless Replace is set; a Delay of 0 or less then ends it.
+func (g *Gate) Observe(now time.Time, s Signal, err error, keys ...Key) {
+	for _, key := range keys {
+		g.observe(now, &s, err, keyed(key))
+	}
+}
+
+// Check returns nil if no key is cooling down at now, else the *Error of the cool-down that ends last. It only looks.
+func (g *Gate) Check(now time.Time, keys ...Key) error {
+	var last *cooldown
+	var rest time.Duration
+	for _, key := range keys {
+		last, rest = later(last, rest, g.find(keyed(key)), now)
+	}
+	if last == nil {
+		return nil
+	}
+	return last.refusal(now)
+}
+
+// Clear ends the cool-downs of the keys. Those already told to wait for one are free to go when they ask again.
+func (g *Gate) Clear(keys ...Key) {
+	for _, key := range keys {
+		g.forget(keyed(key))
+	}
+}
+
+func (g *Gate) observe(now time.Time, s *Signal, err error, id ident) {
+	if g == nil || !s.HasDelay || id.key == "" {
+		return
+	}
+	length := min(max(s.Delay, 0), g.maxCooldown())
+	if length == 0 {
+		if g.Replace {
+			g.forget(id)
+		}
+		return
+	}
+	if errtree.IsNil(err) {
+		err = nil
+	}
+	c := &cooldown{ident: id, from: now, length: length, window: g.window(length), source: s.Source, err: err}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if old := g.find(id); old != nil && !g.Replace && old.remaining(now) >= length {
+		return
+	}
+	g.put(now, c)
+}
+
+func (g *Gate) maxCooldown() time.Duration {
+	if g.MaxCooldown > 0 {
+		return g.MaxCooldown
+	}
+	return DefaultMaxCooldown
+}
+
+func (g *Gate) maxKeys() int {
+	if g.MaxKeys > 0 {
+		return g.MaxKeys
+	}
+	return DefaultMaxKeys
+}
+
+// window returns how long after the end of a cool-down those it held back are released.
+func (g *Gate) window(length time.Duration) time.Duration {
+	spread := g.Spread
+	if spread == 0 {
+		spread = DefaultSpread
+	}
+	return min(length/10, max(spread, 0))
+}
