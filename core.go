@@ -52,8 +52,8 @@ func (f *flow) begin(c *config, now, deadline time.Time) {
 	f.began, f.deadline, f.rand = now, deadline, c.rand
 }
 
-func (f *flow) start(c *config, now time.Time, noRetry bool) {
-	f.phase, f.noRetry = between, noRetry
+func (f *flow) start(c *config, now time.Time) {
+	f.phase = between
 	if c.budget != nil {
 		c.budget.Start(now)
 		f.owed = true

@@ -39,16 +39,17 @@ type call struct {
 func drive(ctx context.Context, c *config, w *work, made bool, err error) error {
 	carried := carry.From(ctx)
 	k := call{sleeper: clock.Sleeper{Clock: clockOf(carried, c)}}
+	k.noRetry = carried.NoRetry
 	if made || c.clocked {
 		k.tick()
 	}
-	defer k.close(ctx, c) // panic and Goexit pass through
+	defer func() { k.close(ctx, c) }() // panic and Goexit pass through
 	if c.observer != nil {
-		ctx = k.observe(ctx, c, carried.NoRetry)
+		ctx = k.observe(ctx, c)
 	}
 	deadline, _ := ctx.Deadline()
 	k.begin(c, k.now, deadline)
-	k.flow.start(c, k.now, carried.NoRetry)
+	k.start(c, k.now)
 
 	var s Step
 	if made {
@@ -70,7 +71,7 @@ func drive(ctx context.Context, c *config, w *work, made bool, err error) error 
 
 func (k *call) tick() { k.now = clock.Now(k.sleeper.Clock) }
 
-// wait: step 12.
+// pause: step 12.
 func (k *call) pause(ctx context.Context, c *config, s Step) Step {
 	rest := s.Delay
 	if k.stale { // callbacks took some of the wait: it still ends when it was planned to, within the limits
@@ -116,7 +117,7 @@ func (k *call) attempt(ctx context.Context, c *config, w *work) Step {
 	}
 	k.attemptCtx = k.enter(ctx, c, w)
 	err := w.try(k.attemptCtx)
-	if err != nil || c.clocked || w.classify != nil {
+	if err != nil || c.measured() {
 		k.tick()
 	}
 	return k.leave(ctx, k.attemptCtx, c, w, err)
@@ -130,7 +131,9 @@ func (k *call) leave(ctx, attemptCtx context.Context, c *config, w *work, err er
 	}
 	o := throttle.Outcome{Err: err}
 	if w.classify != nil {
-		o = w.classify(err)
+		if o = w.classify(err); o.Err != nil && err == nil && !c.measured() {
+			k.tick()
+		}
 	}
 	s := k.report(ctx, c, k.now, &o)
 	k.retrying = s.Action == Wait

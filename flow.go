@@ -82,7 +82,8 @@ func (f *Flow) policyOrDefault() *Policy {
 func (f *Flow) open(ctx context.Context, now time.Time) *config {
 	c := &f.policyOrDefault().config
 	if f.phase == fresh {
-		f.start(c, now, carry.From(ctx).NoRetry)
+		f.noRetry = carry.From(ctx).NoRetry
+		f.start(c, now)
 	}
 	return c
 }

@@ -7,9 +7,8 @@ import (
 )
 
 // observe starts the observation of a call, if anybody is interested.
-func (k *call) observe(ctx context.Context, c *config, noRetry bool) context.Context {
+func (k *call) observe(ctx context.Context, c *config) context.Context {
 	k.startedAt = k.now
-	k.flow.noRetry = noRetry
 	next, observation := c.observer.Start(ctx, Call{Name: c.name, MaxAttempts: k.limit(c), Start: k.startedAt})
 	k.observation = observation
 	if next != nil {

@@ -3,6 +3,7 @@ package condition
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/seed-89b3229b/retry/internal/errtree"
 )
@@ -26,10 +27,17 @@ func (e *ConfigError) Error() string {
 	if e == nil {
 		return "condition: invalid"
 	}
-	if _, ok := e.Value.(Condition); ok || errtree.IsNil(e.Value) {
-		return "condition: " + e.Field + ": " + e.Problem
+	value := ""
+	switch v := e.Value.(type) {
+	case Condition: // its inside says nothing to a reader
+	case string:
+		value = " = " + strconv.Quote(v)
+	default:
+		if !errtree.IsNil(v) {
+			value = fmt.Sprintf(" = %v", v)
+		}
 	}
-	return fmt.Sprintf("condition: %s = %v: %s", e.Field, e.Value, e.Problem)
+	return "condition: " + e.Field + value + ": " + e.Problem
 }
 
 // Unwrap returns the error of a nested condition whose own Validate reported something else than a ConfigError, and nil
@@ -70,7 +78,7 @@ func validate(field string, c Condition) error {
 		return nil
 	}
 	err := v.Validate()
-	if err == nil {
+	if errtree.IsNil(err) {
 		return nil
 	}
 	inner, ok := errors.AsType[*ConfigError](err)

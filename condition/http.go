@@ -3,7 +3,6 @@ package condition
 import (
 	"net/http"
 	"slices"
-
 )
 
 // HTTPStatus returns a Condition for errors that carry one of the given HTTP status codes. It says Throttled for 429

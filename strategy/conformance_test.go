@@ -71,7 +71,7 @@ type wild struct{}
 func (wild) Next(s strategy.State) (time.Duration, bool) { return s.Prev, true }
 
 var (
-	allNumbers = []int{math.MinInt, -1, 0, 1, 2, 3, 10, 33, 34, 63, 64, 65, 92, 1025, 1 << 40, math.MaxInt}
+	allNumbers = []int{math.MinInt, -1, 0, 1, 2, 3, 10, 33, 34, 63, 64, 65, 92, 1025, min(1<<40, math.MaxInt), math.MaxInt}
 	allPrevs   = []time.Duration{math.MinInt64, -1, 0, 1, time.Second, forever / 3, forever}
 	allLimits  = []time.Duration{math.MinInt64, -1, 0, 1, 500 * ms, forever}
 	allRands   = []float64{0, 0.5, almostOne, 1, -1, math.NaN(), math.Inf(1), math.Inf(-1)}

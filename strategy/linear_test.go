@@ -42,11 +42,11 @@ func TestLinearValidate(t *testing.T) {
 }
 
 func TestP46LinearSaturates(t *testing.T) {
-	numbers := []int{1 << 40, math.MaxInt}
+	numbers := []int{min(1<<40, math.MaxInt), math.MaxInt} // int may have 32 bits
 	require.Equal(t, []time.Duration{forever, forever},
 		drawing(t, strategy.Linear{Initial: time.Hour, Increment: time.Hour}, 0, numbers...))
 	require.Equal(t, each(time.Hour, 1, 1),
 		drawing(t, strategy.Linear{Initial: time.Hour, Increment: time.Hour, Max: time.Hour}, 0, numbers...))
-	require.Equal(t, []time.Duration{1 << 40, forever},
+	require.Equal(t, []time.Duration{time.Duration(numbers[0]), time.Duration(numbers[1])},
 		drawing(t, strategy.Linear{Initial: 1, Increment: 1}, 0, numbers...))
 }

@@ -2,8 +2,6 @@ package throttle
 
 import (
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/seed-89b3229b/retry/internal/errtree"
@@ -53,11 +51,7 @@ type Gate struct {
 	// Rand draws the places in the spread from [0, 1). It must be safe for concurrent use. Nil: math/rand/v2.
 	Rand func() float64
 
-	mu    sync.Mutex // guards writing; readers go by table alone
-	count int        // keys in table
-
-	_     [64]byte // keeps the readers' word off the writers' cache line
-	table atomic.Pointer[table]
+	keys keyring
 }
 
 // Validate reports a negative MaxCooldown or MaxKeys.
@@ -82,52 +76,58 @@ func (g *Gate) Block(now time.Time, d time.Duration, keys ...Key) {
 // if there is none) for those it refuses. Without HasDelay nothing happens. A cool-down in force that ends later, or at
 // the same time, stays as it is, unless Replace is set; a Delay of 0 or less then ends it.
 func (g *Gate) Observe(now time.Time, s Signal, err error, keys ...Key) {
-	for _, key := range keys {
-		g.observe(now, &s, err, keyed(key))
-	}
+	g.observe(now, &s, err, keys)
 }
 
 // Check returns nil if no key is cooling down at now, else the *Error of the cool-down that ends last. It only looks.
 func (g *Gate) Check(now time.Time, keys ...Key) error {
-	var last *cooldown
-	var rest time.Duration
-	for _, key := range keys {
-		last, rest = later(last, rest, g.find(keyed(key)), now)
+	if refusal := g.explain(now, keys); refusal != nil {
+		return refusal
 	}
-	if last == nil {
-		return nil
-	}
-	return last.refusal(now)
+	return nil
 }
 
 // Clear ends the cool-downs of the keys. Those already told to wait for one are free to go when they ask again.
 func (g *Gate) Clear(keys ...Key) {
+	if g == nil {
+		return
+	}
+	g.keys.mu.Lock()
+	defer g.keys.mu.Unlock()
 	for _, key := range keys {
-		g.forget(keyed(key))
+		g.keys.drop(key)
 	}
 }
 
-func (g *Gate) observe(now time.Time, s *Signal, err error, id ident) {
-	if g == nil || !s.HasDelay || id.key == "" {
+func (g *Gate) observe(now time.Time, s *Signal, err error, keys []Key) {
+	if g == nil || !s.HasDelay {
 		return
 	}
 	length := min(max(s.Delay, 0), g.maxCooldown())
 	if length == 0 {
 		if g.Replace {
-			g.forget(id)
+			g.Clear(keys...)
 		}
 		return
 	}
 	if errtree.IsNil(err) {
 		err = nil
 	}
-	c := &cooldown{ident: id, from: now, length: length, window: g.window(length), source: s.Source, err: err}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if old := g.find(id); old != nil && !g.Replace && old.remaining(now) >= length {
+	for _, key := range keys {
+		if key != "" {
+			g.start(&cooldown{key: key, from: now, length: length, window: g.window(length), source: s.Source, err: err})
+		}
+	}
+}
+
+// start puts c in force, unless its key is to be held back longer anyway.
+func (g *Gate) start(c *cooldown) {
+	g.keys.mu.Lock()
+	defer g.keys.mu.Unlock()
+	if old := g.keys.find(c.key); old != nil && !g.Replace && old.remaining(c.from) >= c.length {
 		return
 	}
-	g.put(now, c)
+	g.keys.put(c.from, c, g.maxKeys())
 }
 
 func (g *Gate) maxCooldown() time.Duration {

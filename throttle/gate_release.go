@@ -7,7 +7,7 @@ import (
 
 // cooldown is one observation. It is replaced, never changed, except for led.
 type cooldown struct {
-	ident
+	key    Key
 	from   time.Time     // kept apart from length, because their sum may not be a time
 	length time.Duration // above 0
 	window time.Duration // after the end, in which those held back are released
@@ -32,11 +32,16 @@ func (c *cooldown) refusal(now time.Time) *Error {
 	return &Error{Key: c.key, Until: c.from.Add(c.length), Remaining: max(c.remaining(now), 0), Source: c.source, Err: c.err}
 }
 
-// later returns the one of last and c that ends later, and how long it still lasts; nil if both are over.
-func later(last *cooldown, rest time.Duration, c *cooldown, now time.Time) (*cooldown, time.Duration) {
-	if c != nil {
-		if r := c.remaining(now); r > rest {
-			return c, r
+// last returns the cool-down of keys that ends last, and how long it still lasts at now; nil and 0 if all are over.
+func (g *Gate) last(now time.Time, keys []Key) (last *cooldown, rest time.Duration) {
+	if g == nil {
+		return nil, 0
+	}
+	for _, key := range keys {
+		if c := g.keys.find(key); c != nil {
+			if r := c.remaining(now); r > rest {
+				last, rest = c, r
+			}
 		}
 	}
 	return last, rest
@@ -49,19 +54,12 @@ type place struct {
 	first  bool
 }
 
-// admit says how long an attempt has to wait at now. p is the place from the last answer, nil at first.
-func (g *Gate) admit(now time.Time, p *place, ids []ident) (*place, time.Duration) {
-	var last *cooldown
-	var rest time.Duration
-	valid := false
-	for _, id := range ids {
-		c := g.find(id)
-		last, rest = later(last, rest, c, now)
-		valid = valid || c != nil && p != nil && p.cool == c
-	}
+// admit says how long an attempt has to wait at now. p is its place from the last answer, nil at first.
+func (g *Gate) admit(now time.Time, p *place, keys []Key) (*place, time.Duration) {
+	last, rest := g.last(now, keys)
 	switch {
-	case last == nil && !valid:
-		// Open; or what p waited for was cleared, or replaced by a cool-down that it need not wait for.
+	case last == nil && (p == nil || g.keys.find(p.cool.key) != p.cool):
+		// Open; or what p waited for was cleared, or replaced by a cool-down that is over as well.
 		return p, 0
 	case last == nil:
 		return p, max(addSaturating(p.cool.remaining(now), p.offset), 0)
@@ -79,20 +77,20 @@ func (g *Gate) admit(now time.Time, p *place, ids []ident) (*place, time.Duratio
 }
 
 // ready says how long admit would let a newcomer wait, without giving it a place.
-func (g *Gate) ready(at time.Time, ids []ident) time.Duration {
-	last, rest := g.last(at, ids)
+func (g *Gate) ready(at time.Time, keys []Key) time.Duration {
+	last, rest := g.last(at, keys)
 	if last == nil || !last.led.Load() {
 		return rest
 	}
 	return addSaturating(rest, g.draw(last))
 }
 
-// last returns the cool-down that ends last, and how long it still lasts at now; nil and 0 if all are over.
-func (g *Gate) last(now time.Time, ids []ident) (last *cooldown, rest time.Duration) {
-	for _, id := range ids {
-		last, rest = later(last, rest, g.find(id), now)
+// explain returns the refusal by the cool-down that ends last, nil if all are over.
+func (g *Gate) explain(now time.Time, keys []Key) *Error {
+	if last, _ := g.last(now, keys); last != nil {
+		return last.refusal(now)
 	}
-	return last, rest
+	return nil
 }
 
 func (g *Gate) draw(c *cooldown) time.Duration {

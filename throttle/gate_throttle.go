@@ -7,135 +7,114 @@ import (
 )
 
 // For returns the Throttle of all the keys together: an attempt waits until the last of their cool-downs is over, and
-// an outcome whose Signal has a Delay starts a cool-down for each of them, as Observe does. Empty keys are left out;
-// without a key everything passes. It is also a Planner and an Explainer. It never refuses: the executor compares the
-// wait with the call's limits. Safe for concurrent use, and cheap enough to be made for one call.
+// an outcome whose Signal has a Delay starts a cool-down for each of them, as Observe does. Without a key everything
+// passes. It never refuses: the executor compares the wait with the call's limits. Safe for concurrent use, and cheap
+// enough to be made for one call.
 //
-// Ready answers what Admit would say to a newcomer, and takes no place in the release.
+// It is also a Planner, whose Ready answers what Admit would say to a newcomer and takes no place in the release, and an
+// Explainer.
 func (g *Gate) For(keys ...Key) Throttle {
-	ids := make([]ident, 0, len(keys))
-	for _, key := range keys {
-		if id := keyed(key); key != "" && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	return &gateFor{g, ids}
+	return &gateFor{g, slices.Clone(keys)}
 }
 
 // By is For with the one key that key finds in the context of the attempt, such as its tenant or host. The empty Key is
-// not held back, and neither is anything if key is nil. key is called by Admit, Done, Ready and Explain, must answer the
-// same for contexts of the same call, must be safe for concurrent use, and never gets a nil context.
+// not held back, and neither is anything if key is nil. key is called by any method of the Throttle when it needs to
+// know, with a context that is never nil; it must answer the same for the contexts of one call, and be safe for
+// concurrent use.
 func (g *Gate) By(key func(context.Context) Key) Throttle {
 	return &gateBy{g, key}
 }
 
 type gateFor struct {
 	gate *Gate
-	ids  []ident
+	keys []Key
 }
 
 func (t *gateFor) Validate() error { return t.gate.Validate() }
 
 func (t *gateFor) Admit(_ context.Context, now time.Time, ticket Ticket) (Ticket, time.Duration, error) {
-	return t.gate.answer(now, ticket, t.ids)
+	return t.gate.answer(now, ticket, t.keys)
 }
 
 func (t *gateFor) Done(_ context.Context, now time.Time, ticket Ticket, o Outcome) {
-	t.gate.settle(now, ticket, &o, t.ids)
+	giveUp(ticket, o.Class)
+	t.gate.observe(now, &o.Signal, o.Err, t.keys)
 }
 
 func (t *gateFor) Ready(_ context.Context, at time.Time) time.Duration {
-	return t.gate.ready(at, t.ids)
+	return t.gate.ready(at, t.keys)
 }
 
-func (t *gateFor) Explain(_ context.Context, now time.Time) *Error { return t.gate.explain(now, t.ids) }
+func (t *gateFor) Explain(_ context.Context, now time.Time) *Error {
+	return t.gate.explain(now, t.keys)
+}
 
 type gateBy struct {
 	gate *Gate
 	key  func(context.Context) Key
 }
 
-// id returns the attempt's key; ok false: it is not gated.
-func (t *gateBy) id(ctx context.Context) (id [1]ident, ok bool) {
-	if t.gate == nil || t.key == nil {
-		return id, false
+// keys returns the attempt's key, as a list on the caller's stack.
+func (t *gateBy) keys(ctx context.Context) [1]Key {
+	if t.key == nil {
+		return [1]Key{}
 	}
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	key := t.key(ctx)
-	return [1]ident{keyed(key)}, key != ""
+	return [1]Key{t.key(ctx)}
 }
 
-// untouched reports that no key of the gate has ever been blocked, so that it need not be looked for.
-func (t *gateBy) untouched() bool { return t.gate == nil || t.gate.table.Load() == nil }
+// idle reports that the gate has no cool-down on record, whatever the key.
+func (t *gateBy) idle() bool { return t.gate == nil || t.gate.keys.count.Load() == 0 }
 
 func (t *gateBy) Validate() error { return t.gate.Validate() }
 
 func (t *gateBy) Admit(ctx context.Context, now time.Time, ticket Ticket) (Ticket, time.Duration, error) {
-	if t.untouched() {
-		return nil, 0, nil
+	if t.idle() {
+		return ticket, 0, nil
 	}
-	id, ok := t.id(ctx)
-	if !ok {
-		return nil, 0, nil
-	}
-	return t.gate.answer(now, ticket, id[:])
+	keys := t.keys(ctx)
+	return t.gate.answer(now, ticket, keys[:])
 }
 
 func (t *gateBy) Done(ctx context.Context, now time.Time, ticket Ticket, o Outcome) {
-	var ids []ident
-	if o.Signal.HasDelay {
-		if id, ok := t.id(ctx); ok {
-			ids = id[:]
-		}
+	giveUp(ticket, o.Class)
+	if t.gate != nil && o.Signal.HasDelay {
+		keys := t.keys(ctx)
+		t.gate.observe(now, &o.Signal, o.Err, keys[:])
 	}
-	t.gate.settle(now, ticket, &o, ids)
 }
 
 func (t *gateBy) Ready(ctx context.Context, at time.Time) time.Duration {
-	if t.untouched() {
+	if t.idle() {
 		return 0
 	}
-	id, ok := t.id(ctx)
-	if !ok {
-		return 0
-	}
-	return t.gate.ready(at, id[:])
+	keys := t.keys(ctx)
+	return t.gate.ready(at, keys[:])
 }
 
 func (t *gateBy) Explain(ctx context.Context, now time.Time) *Error {
-	id, ok := t.id(ctx)
-	if !ok {
+	if t.idle() {
 		return nil
 	}
-	return t.gate.explain(now, id[:])
+	keys := t.keys(ctx)
+	return t.gate.explain(now, keys[:])
 }
 
-func (g *Gate) answer(now time.Time, ticket Ticket, ids []ident) (Ticket, time.Duration, error) {
+// answer is admit for tickets. A ticket that is not a place is taken for none.
+func (g *Gate) answer(now time.Time, ticket Ticket, keys []Key) (Ticket, time.Duration, error) {
 	p, _ := ticket.(*place)
-	p, wait := g.admit(now, p, ids)
+	p, wait := g.admit(now, p, keys)
 	if p == nil {
-		// Not a nil *place in an interface: nil is nil to whoever looks.
-		return nil, wait, nil
+		return ticket, wait, nil
 	}
 	return p, wait, nil
 }
 
-func (g *Gate) settle(now time.Time, ticket Ticket, o *Outcome, ids []ident) {
-	if o.Class == Skipped {
-		p, _ := ticket.(*place)
+// giveUp lets another take the first place, if the ticket's owner has it and made no attempt.
+func giveUp(ticket Ticket, c Class) {
+	if p, ok := ticket.(*place); ok && c == Skipped {
 		p.handBack()
 	}
-	for _, id := range ids {
-		g.observe(now, &o.Signal, o.Err, id)
-	}
-}
-
-func (g *Gate) explain(now time.Time, ids []ident) *Error {
-	last, _ := g.last(now, ids)
-	if last == nil {
-		return nil
-	}
-	return last.refusal(now)
 }

@@ -24,19 +24,15 @@ func (g *Gate) Wait(ctx context.Context, keys ...Key) error {
 	if ctx.Err() != nil {
 		return ended(ctx)
 	}
-	if !g.knows(keys) {
+	if g == nil || g.keys.count.Load() == 0 {
 		return nil
-	}
-	ids := make([]ident, len(keys))
-	for i, key := range keys {
-		ids[i] = keyed(key)
 	}
 	sleeper := clock.Sleeper{Clock: carry.From(ctx).Clock}
 	deadline, limited := ctx.Deadline()
 	var p *place
 	for {
 		now := clock.Now(sleeper.Clock)
-		next, wait := g.admit(now, p, ids)
+		next, wait := g.admit(now, p, keys)
 		if wait <= 0 {
 			return nil
 		}
@@ -63,16 +59,6 @@ func (g *Gate) Wait(ctx context.Context, keys ...Key) error {
 			return ended(ctx)
 		}
 	}
-}
-
-// knows reports whether a cool-down of a key is on record: if not, neither clock nor memory is needed.
-func (g *Gate) knows(keys []Key) bool {
-	for _, key := range keys {
-		if g.find(keyed(key)) != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // ended returns what matches the error and the cause of a context that is done.

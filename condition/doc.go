@@ -1,0 +1,40 @@
+// Package condition says whether a failure is worth another attempt.
+//
+// A [Condition] looks at an error and answers with one of four verdicts: [Retry], [Stop], [Throttled] (a retry, and the
+// server asked for less) or [Unknown]. Unknown is what makes conditions combine: each one speaks about the failures it
+// knows and leaves the rest to the next. In a list the first that is decided wins; what all leave open is retried, unless
+// [Hopeless] says that waiting cannot change it. Where the rest is to be stopped instead, put the list into [Only].
+//
+//	worth := condition.Any(
+//		condition.StopIf(isQuotaExceeded), // precedence is order
+//		condition.Only(
+//			condition.Network(),                                     // refused, reset, cut short
+//			condition.Timeout(),                                     // attempts and connections
+//			condition.HTTPStatus(429, 502, 503),                     // errors that carry a status
+//			condition.Code(status.Code, codes.Unavailable),          // gRPC
+//			condition.Is(driver.ErrBadConn),                         // by value
+//			condition.Match(func(e *Fault) bool { return e.Again }), // by type
+//		),
+//	)
+//	err := retry.Run(ctx, call, retry.WithCondition(worth))
+//
+// # Which one
+//
+//   - One function that knows the answer both ways: no condition, but the policy's WithRetryIf.
+//   - A function that knows some failures: [If] for those to retry, [StopIf] for those to stop.
+//   - A sentinel error: [Is]. A type: [As]. A field of a type: [Match]. A code behind a function: [Code].
+//   - The network, time, HTTP: [Network], [Timeout], [HTTPStatus].
+//   - "These and nothing else": [Only]. "This unless that": [Any], with the exception first. "Both": [All]. "Everything
+//     but": [Not].
+//   - Anything else: [Func], or a type of your own with a Check method.
+//
+// Whether the operation may be repeated at all is not asked here: it must be safe to run twice.
+//
+// # What holds for all
+//
+// Conditions are immutable and safe for concurrent use, as long as the functions given to them are. Check answers Unknown
+// for a nil error, and sees an error however it is wrapped: in the tree of Unwrap methods of both forms, the error of an
+// inner retried call included. A typed nil in the tree (an error that holds a nil pointer) is passed over. Conditions are
+// built without an error result; what was built from something unusable answers Unknown there, and its Validate method
+// returns a [*ConfigError], which the policy that it is given to reports before the operation runs.
+package condition

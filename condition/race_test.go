@@ -1,0 +1,5 @@
+//go:build race
+
+package condition_test
+
+const raceEnabled = true

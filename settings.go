@@ -1,0 +1,227 @@
+package retry
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/seed-89b3229b/retry/condition"
+	"github.com/seed-89b3229b/retry/strategy"
+	"github.com/seed-89b3229b/retry/throttle"
+)
+
+// config is a policy's content. Zero fields are unset: each entry point fills in its own defaults.
+type config struct {
+	name            string
+	maxAttempts     int // unlimited: no limit
+	history         int
+	maxElapsed      time.Duration
+	maxRetryElapsed time.Duration
+	attemptTimeout  time.Duration
+	maxDelay        time.Duration
+	maxHint         time.Duration
+	initialDelay    time.Duration
+	initialJitter   strategy.Jitter
+	strategy        strategy.Strategy
+	starter         strategy.Starter // strategy, if it is one
+	learner         strategy.Learner // strategy, if it is one
+	jitter          strategy.Jitter
+	hint            throttle.Rule
+	retryIf         func(error) bool
+	conditions      []condition.Condition
+	throttles       []throttle.Throttle
+	budget          throttle.Budget
+	observer        Observer
+	onRetry         []func(context.Context, Event)
+	beforeRetry     []func(context.Context, Event) error
+	logger          *slog.Logger
+	results         typedResults
+	fallback        typedFallback
+	stop            <-chan struct{}
+	clock           Clock
+	rand            func() float64
+	hintSet         bool
+	maxHintSet      bool
+	attemptInfo     bool
+	busy            bool // something must be asked or told even if the first attempt succeeds
+	clocked         bool // the time of a call's start matters to somebody
+	timed           bool // attempts are timed
+}
+
+// merge applies options in order, then checks them together.
+func (c *config) merge(opts []Option) error {
+	for i, o := range opts {
+		if p, ok := o.(*Policy); ok {
+			switch {
+			case p == nil:
+				return invalid("Policy", nil, "must not be nil")
+			case i > 0:
+				return invalid("Policy", p.config.name, "must be the first option: it would undo those before it")
+			}
+			*c = p.config
+			continue
+		}
+		if err := c.apply(o); err != nil {
+			return err
+		}
+	}
+	if c.jitter != nil && c.strategy != nil {
+		if s, ok := c.strategy.(interface{ Jittered() bool }); ok && s.Jittered() {
+			return invalid("WithJitter", c.strategy, "the strategy draws its delays itself")
+		}
+	}
+	c.timed = len(c.throttles) > 0 || c.observer != nil || c.learner != nil
+	c.clocked = c.timed || c.budget != nil || c.maxElapsed > 0 || c.initialDelay > 0
+	c.busy = c.clocked || c.stop != nil || c.attemptInfo || c.results != nil || c.fallback != nil || c.attemptTimeout > 0
+	return nil
+}
+
+func (c *config) apply(o Option) error {
+	switch o := o.(type) {
+	case nil:
+		return invalid("Option", nil, "must not be nil")
+	case nameOption:
+		c.name = string(o)
+	case maxAttemptsOption:
+		if o < 1 {
+			return invalid("WithMaxAttempts", int(o), "must be at least 1; WithUnlimitedAttempts takes the limit away")
+		}
+		c.maxAttempts = int(o)
+	case unlimitedOption:
+		c.maxAttempts = unlimited
+	case maxElapsedOption:
+		return setDuration(&c.maxElapsed, "WithMaxElapsed", time.Duration(o))
+	case maxRetryElapsedOption:
+		return setDuration(&c.maxRetryElapsed, "WithMaxRetryElapsed", time.Duration(o))
+	case attemptTimeoutOption:
+		return setDuration(&c.attemptTimeout, "WithAttemptTimeout", time.Duration(o))
+	case maxDelayOption:
+		return setDuration(&c.maxDelay, "WithMaxDelay", time.Duration(o))
+	case maxHintOption:
+		c.maxHintSet = true
+		return setDuration(&c.maxHint, "WithMaxHint", time.Duration(o))
+	case initialDelayOption:
+		c.initialJitter = o.jitter
+		return setDuration(&c.initialDelay, "WithInitialDelay", o.delay)
+	case historyOption:
+		if o < 0 {
+			return invalid("WithErrorHistory", int(o), "must not be negative")
+		}
+		c.history = int(o)
+	case attemptInfoOption:
+		c.attemptInfo = true
+	case strategyOption:
+		return c.setStrategy(o.Strategy)
+	case jitterOption:
+		c.jitter = strategy.Jitter(o)
+		return required("WithJitter", o == nil)
+	case hintOption:
+		c.hint, c.hintSet = throttle.Rule(o), true
+		return check("WithHint", c.hint)
+	case retryIfOption:
+		c.retryIf = o
+		return required("WithRetryIf", o == nil)
+	case conditionOption:
+		c.conditions = join(c.conditions, o)
+		return checkAll("WithCondition", o)
+	case throttleOption:
+		c.throttles = join(c.throttles, o)
+		return checkAll("WithThrottle", o)
+	case budgetOption:
+		c.budget = o.Budget
+		return check("WithBudget", o.Budget)
+	case observerOption:
+		return c.addObserver(o.Observer)
+	case onRetryOption:
+		c.onRetry = join(c.onRetry, []func(context.Context, Event){o})
+		return required("WithOnRetry", o == nil)
+	case beforeRetryOption:
+		c.beforeRetry = join(c.beforeRetry, []func(context.Context, Event) error{o})
+		return required("WithBeforeRetry", o == nil)
+	case loggerOption:
+		c.logger = o.Logger
+		return required("WithLogger", o.Logger == nil)
+	case stopOption:
+		c.stop = o
+	case clockOption:
+		c.clock = o.Clock
+		return check("WithClock", o.Clock)
+	case randOption:
+		c.rand = o
+		return required("WithRand", o == nil)
+	case typedResults:
+		c.results = o
+		return checkTyped(o)
+	case typedFallback:
+		c.fallback = o
+		return checkTyped(o)
+	default:
+		return invalid("Option", fmt.Sprintf("%T", o), "is not an option of this package")
+	}
+	return nil
+}
+
+func (c *config) setStrategy(s strategy.Strategy) error {
+	if err := check("WithStrategy", s); err != nil {
+		return err
+	}
+	if mutable, ok := s.(interface{ Clone() strategy.Strategy }); ok {
+		s = mutable.Clone()
+	}
+	c.strategy = s
+	c.starter, _ = c.strategy.(strategy.Starter)
+	c.learner, _ = c.strategy.(strategy.Learner)
+	return nil
+}
+
+func (c *config) addObserver(o Observer) error {
+	switch had := c.observer.(type) {
+	case nil:
+		c.observer = o
+	case observers:
+		c.observer = join(had, observers{o})
+	default:
+		c.observer = observers{had, o}
+	}
+	return check("WithObserver", o)
+}
+
+// measured says that the end of a successful attempt matters to somebody too.
+func (c *config) measured() bool { return c.timed || c.budget != nil }
+
+// attempts is the limit of attempts for entry points that do not have their own.
+func (c *config) attempts() int {
+	if c.maxAttempts == 0 {
+		return defaultMaxAttempts
+	}
+	return c.maxAttempts
+}
+
+// curve is the strategy in force.
+func (c *config) curve() strategy.Strategy {
+	switch {
+	case c.strategy != nil:
+		return c.strategy
+	case c.jitter != nil:
+		return defaultExponential
+	}
+	return defaultStrategy
+}
+
+// hintLimit is the longest demanded wait.
+func (c *config) hintLimit() time.Duration {
+	if c.maxHintSet {
+		return c.maxHint
+	}
+	return defaultMaxHint
+}
+
+// delayLimit is the cap on policy waits as a jitter wants it.
+func (c *config) delayLimit() time.Duration {
+	if c.maxDelay > 0 {
+		return c.maxDelay
+	}
+	return math.MaxInt64
+}
