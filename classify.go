@@ -17,19 +17,19 @@ type verdict struct {
 	pushback  bool // the server itself forbade a retry
 }
 
-var (
-	hopeless = condition.Hopeless()
-	stop     = verdict{reason: ErrNotRetryable, ending: EndAborted, bare: true}
-)
+var hopeless = condition.Hopeless()
+
+// stop is the verdict that another attempt can't help.
+func (v *verdict) stop() { v.reason, v.ending, v.bare = ErrNotRetryable, EndAborted, true }
 
 // classify: step 4. It removes the marks at the top of o.Err, fills in the signal that the error carries, and settles
 // o.Class.
-func (f *flow) classify(ctx context.Context, c *config, o *throttle.Outcome) verdict {
+func classify(ctx context.Context, c *config, o *throttle.Outcome, v *verdict) {
 	if o.Err == nil {
 		if o.Class == throttle.Unset {
 			o.Class = throttle.Success
 		}
-		return verdict{}
+		return
 	}
 	t := traitsOf(o.Err)
 	if o.Signal.IsZero() {
@@ -41,7 +41,7 @@ func (f *flow) classify(ctx context.Context, c *config, o *throttle.Outcome) ver
 	var marked bool
 	o.Err, marked = unmark(o.Err)
 
-	v, class := judge(ctx, c, o, t, marked)
+	class := judge(ctx, c, o, t, marked, v)
 	v.throttled = v.throttled || o.Signal.HasDelay || o.Class == throttle.Throttled
 	if o.Class == throttle.Unset {
 		switch {
@@ -57,59 +57,53 @@ func (f *flow) classify(ctx context.Context, c *config, o *throttle.Outcome) ver
 			o.Class = throttle.Transient
 		}
 	}
-	return v
 }
 
-// judge goes down the list of those who may decide. class is set where the decision implies one.
-func judge(ctx context.Context, c *config, o *throttle.Outcome, t traits, marked bool) (v verdict, class throttle.Class) {
+// judge goes down the list of those who may decide. The class is set where the decision implies one.
+func judge(ctx context.Context, c *config, o *throttle.Outcome, t traits, marked bool, v *verdict) throttle.Class {
 	if ctx.Err() != nil {
 		v.reason, v.ending = contextEnd(ctx)
-		return v, throttle.Canceled
+		return throttle.Canceled
 	}
 	if t.permanent {
-		v = stop
-		v.bare = marked // below other errors the mark can't be removed, so the whole tree is kept in an *Error
-		return v, throttle.Unset
+		v.stop()
+		v.bare = marked // below other errors the mark can't be removed: the whole tree is kept in an *Error
+		return throttle.Unset
 	}
-	switch o.Decided {
-	case throttle.Yes:
-		return verdict{}, throttle.Unset
-	case throttle.No:
-		return stop, throttle.Unset
+	decided := o.Decided
+	if decided == throttle.Undecided {
+		decided = o.Signal.Retry
+		v.pushback = decided == throttle.No
 	}
-	switch o.Signal.Retry {
-	case throttle.Yes:
-		return verdict{}, throttle.Unset
-	case throttle.No:
-		v = stop
-		v.pushback = true
-		return v, throttle.Unset
-	}
-	if c.retryIf != nil {
+	if decided == throttle.Undecided && c.retryIf != nil {
+		decided = throttle.No
 		if c.retryIf(o.Err) {
-			return verdict{}, throttle.Unset
+			decided = throttle.Yes
 		}
-		return stop, throttle.Unset
 	}
-	for _, cond := range c.conditions {
-		switch cond.Check(o.Err) {
+	for i := 0; i < len(c.conditions) && decided == throttle.Undecided; i++ {
+		switch c.conditions[i].Check(o.Err) {
 		case condition.Stop:
-			return stop, throttle.Unset
-		case condition.Retry:
-			return verdict{}, throttle.Unset
+			decided = throttle.No
 		case condition.Throttled:
-			return verdict{throttled: true}, throttle.Unset
+			v.throttled = true
+			fallthrough
+		case condition.Retry:
+			decided = throttle.Yes
 		}
 	}
 	switch {
+	case decided == throttle.Yes:
+	case decided == throttle.No:
+		v.stop()
 	case t.attemptTimeout:
-		return verdict{}, throttle.Timeout
 	case t.canceled: // and the caller did not: somebody cancelled on purpose
-		return stop, throttle.Canceled
+		v.stop()
+		return throttle.Canceled
 	case hopeless.Check(o.Err) == condition.Stop:
-		return stop, throttle.Unset
+		v.stop()
 	}
-	return verdict{}, throttle.Unset
+	return throttle.Unset
 }
 
 // refusedFor is how long a refusal lasts, where it says so.

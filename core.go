@@ -11,7 +11,9 @@ import (
 
 // flow is the one core: everything that is decided about a call is decided here, in the order that docs/design.md lists.
 // The configuration is a parameter of every method and not a field, so that one made for a single call stays on the stack.
+// Every method leaves its decision in step, which is not passed around by value because copying it costs more than taking it.
 type flow struct {
+	step     Step
 	began    time.Time
 	deadline time.Time // zero: none
 	launched time.Time // start of the running attempt, where attempts are timed
@@ -36,7 +38,6 @@ type flow struct {
 	tickets tickets
 	last    error
 	history *history
-	final   Step
 }
 
 type phase uint8
@@ -68,57 +69,60 @@ func (f *flow) maxAttempts(c *config) int {
 }
 
 // next: steps 1 and 2.
-func (f *flow) next(ctx context.Context, c *config, now time.Time) Step {
-	switch f.phase {
-	case over:
-		return f.final
-	case running:
-		return Step{Action: Go}
+func (f *flow) next(ctx context.Context, c *config, now time.Time) {
+	if f.phase == over || f.phase == running {
+		return // the step stands
 	}
+	f.step = Step{}
 	if ctx.Err() != nil {
 		reason, ending := contextEnd(ctx)
-		return f.end(ctx, c, now, Step{Reason: reason}, ending)
+		f.end(ctx, c, now, reason, ending)
+		return
 	}
 	if closed(c.stop) {
-		return f.end(ctx, c, now, Step{Reason: ErrShutdown}, EndCanceled)
+		f.end(ctx, c, now, ErrShutdown, EndCanceled)
+		return
 	}
 	if c.initialDelay > 0 && !f.delayed {
 		f.delayed = true
-		return f.wait(ctx, c, now, Step{Action: Wait, Delay: f.initialDelay(c)})
+		f.wait(ctx, c, now, f.initialDelay(c), SourcePolicy)
+		return
 	}
 	for f.tickets.admitted < len(c.throttles) {
 		t := c.throttles[f.tickets.admitted]
 		ticket, wait, err := t.Admit(ctx, now, f.tickets.current())
 		if err != nil {
-			return f.refuse(ctx, c, now, err)
+			f.refuse(ctx, c, now, err)
+			return
 		}
 		f.tickets.keep(ticket, wait <= 0)
 		if wait > 0 {
-			return f.hold(ctx, c, now, t, wait)
+			f.hold(ctx, c, now, t, wait)
+			return
 		}
 	}
 	f.phase, f.launched, f.told = running, now, 0
 	f.attempts++
-	return Step{Action: Go}
+	f.step.Action = Go
 }
 
 // hold lets a throttle's wait pass, if all that were demanded before this attempt are not too long together.
-func (f *flow) hold(ctx context.Context, c *config, now time.Time, t throttle.Throttle, wait time.Duration) Step {
-	s := Step{Action: Wait, Delay: wait, Source: SourceThrottle}
+func (f *flow) hold(ctx context.Context, c *config, now time.Time, t throttle.Throttle, wait time.Duration) {
 	f.told = addSaturating(f.told, wait)
 	if f.told > c.hintLimit() {
-		s.Reason = tooLong(ctx, now, t)
-		return f.end(ctx, c, now, s, EndThrottled)
+		f.step.Delay, f.step.Source = wait, SourceThrottle
+		f.end(ctx, c, now, tooLong(ctx, now, t), EndThrottled)
+		return
 	}
-	return f.wait(ctx, c, now, s)
+	f.wait(ctx, c, now, wait, SourceThrottle)
 }
 
-// wait returns s if its wait fits, else the end.
-func (f *flow) wait(ctx context.Context, c *config, now time.Time, s Step) Step {
-	if s.Reason = f.fits(c, now, s.Delay); s.Reason != nil {
-		return f.end(ctx, c, now, s, EndDeadline)
+// wait decides for a wait before an attempt if it fits, else for the end.
+func (f *flow) wait(ctx context.Context, c *config, now time.Time, d time.Duration, source Source) {
+	f.step.Action, f.step.Delay, f.step.Source = Wait, d, source
+	if reason := f.fits(c, now, d); reason != nil {
+		f.end(ctx, c, now, reason, EndDeadline)
 	}
-	return s
 }
 
 // fits is steps 8 and 9: the one place where a wait meets the limits on time, whoever asked for it.
@@ -134,19 +138,20 @@ func (f *flow) fits(c *config, now time.Time, wait time.Duration) error {
 	return nil
 }
 
-func (f *flow) refuse(ctx context.Context, c *config, now time.Time, err error) Step {
+func (f *flow) refuse(ctx context.Context, c *config, now time.Time, err error) {
 	reason, ending := explain(ErrRefused, err), EndThrottled
 	if ctx.Err() != nil { // a throttle that blocked until the context ended
 		reason, ending = contextEnd(ctx)
 	}
-	return f.end(ctx, c, now, Step{Reason: reason, Delay: refusedFor(err), Source: SourceThrottle}, ending)
+	f.step.Delay, f.step.Source = refusedFor(err), SourceThrottle
+	f.end(ctx, c, now, reason, ending)
 }
 
 // report: steps 4 to 10.
-func (f *flow) report(ctx context.Context, c *config, now time.Time, o *throttle.Outcome) Step {
+func (f *flow) report(ctx context.Context, c *config, now time.Time, o *throttle.Outcome) {
 	switch f.phase {
 	case over:
-		return f.final
+		return
 	case between: // made unasked, as the first attempt of Do
 		f.phase = running
 		f.attempts++
@@ -155,11 +160,14 @@ func (f *flow) report(ctx context.Context, c *config, now time.Time, o *throttle
 	if c.timed && o.Duration == 0 && !f.launched.IsZero() {
 		o.Duration = now.Sub(f.launched)
 	}
-	v := f.classify(ctx, c, o)
+	var v verdict
+	classify(ctx, c, o, &v)
 	f.release(ctx, c, now, o)
 	f.phase = between
+	f.step = Step{Class: o.Class, Err: o.Err}
 	if o.Err == nil {
-		return f.succeed(c, now, o.Class)
+		f.succeed(c, now)
+		return
 	}
 	f.last = o.Err
 	if c.history > 0 {
@@ -169,49 +177,52 @@ func (f *flow) report(ctx context.Context, c *config, now time.Time, o *throttle
 		f.failing, f.failed = true, now
 	}
 	f.number++
-	s := Step{Action: Wait, Class: o.Class, Err: o.Err}
-	if v.reason == nil && closed(c.stop) {
-		v = verdict{reason: ErrShutdown, ending: EndCanceled}
+	switch {
+	case v.bare && c.history == 0:
+		f.punish(c, now, o, &v)
+		f.phase, f.ending = over, v.ending
+		f.step.Action, f.step.Reason = Done, v.reason
+		f.settle(c, now, false)
+	case v.reason != nil:
+		f.punish(c, now, o, &v)
+		f.end(ctx, c, now, v.reason, v.ending)
+	case closed(c.stop):
+		f.end(ctx, c, now, ErrShutdown, EndCanceled)
+	default:
+		f.plan(ctx, c, now, o, v.throttled)
 	}
-	if v.reason != nil {
-		if v.pushback && c.budget != nil {
-			f.held, _ = c.budget.Charge(now, o.Class, f.held, true)
-		}
-		if s.Reason = v.reason; !v.bare {
-			s.Err = nil
-		}
-		return f.end(ctx, c, now, s, v.ending)
-	}
-	return f.plan(ctx, c, now, o, v.throttled, s)
 }
 
-func (f *flow) succeed(c *config, now time.Time, class throttle.Class) Step {
-	f.phase, f.final = over, Step{Action: Done, Class: class}
+// punish charges for a failure after which the server itself forbade a retry.
+func (f *flow) punish(c *config, now time.Time, o *throttle.Outcome, v *verdict) {
+	if v.pushback && c.budget != nil {
+		f.held, _ = c.budget.Charge(now, o.Class, f.held, true)
+	}
+}
+
+func (f *flow) succeed(c *config, now time.Time) {
+	f.phase, f.step.Action = over, Done
 	if c.learner != nil {
 		c.learner.Succeed()
 	}
 	f.settle(c, now, true)
-	return f.final
 }
 
-// end ends the call without success. An s.Err of nil stands for an *Error.
-func (f *flow) end(ctx context.Context, c *config, now time.Time, s Step, ending Ending) Step {
-	f.conclude(c, now, s, ending)
+// end ends the call with an *Error.
+func (f *flow) end(ctx context.Context, c *config, now time.Time, reason error, ending Ending) {
+	f.conclude(c, now, reason, ending)
 	f.release(ctx, c, now, &throttle.Outcome{Class: throttle.Skipped, Number: f.attempts + 1})
 	f.settle(c, now, false)
-	return f.final
 }
 
-func (f *flow) conclude(c *config, now time.Time, s Step, ending Ending) {
-	s.Action = Done
-	if s.Err == nil || c.history > 0 {
-		s.Err = f.failure(c, now, s)
-	}
-	f.phase, f.ending, f.final = over, ending, s
+func (f *flow) conclude(c *config, now time.Time, reason error, ending Ending) {
+	f.phase, f.ending = over, ending
+	f.step.Action, f.step.Reason = Done, reason
+	f.step.Err = f.failure(c, now)
 }
 
-func (f *flow) failure(c *config, now time.Time, s Step) error {
-	e := &Error{Name: c.name, Attempts: f.attempts, Delay: s.Delay, Reason: s.Reason, Last: f.last}
+func (f *flow) failure(c *config, now time.Time) error {
+	e := &Error{Name: c.name, Attempts: f.attempts, Delay: f.step.Delay, Reason: f.step.Reason, Last: f.last}
 	if f.failing {
 		e.Elapsed = max(now.Sub(f.failed), 0)
 	}
@@ -222,17 +233,17 @@ func (f *flow) failure(c *config, now time.Time, s Step) error {
 }
 
 // abort ends the call from outside, and completes an end that a panic interrupted.
-func (f *flow) abort(ctx context.Context, c *config, now time.Time, class throttle.Class, reason error, ending Ending) Step {
+func (f *flow) abort(ctx context.Context, c *config, now time.Time, class throttle.Class, reason error, ending Ending) {
 	o := throttle.Outcome{Class: throttle.Skipped, Number: f.attempts + 1}
 	if f.phase == running {
 		o.Class, o.Number = class, f.attempts
 	}
 	if f.phase != over {
-		f.conclude(c, now, Step{Reason: reason}, ending)
+		f.step = Step{}
+		f.conclude(c, now, reason, ending)
 	}
 	defer f.settle(c, now, false) // even if a throttle panics
 	f.release(ctx, c, now, &o)
-	return f.final
 }
 
 // release tells every throttle that holds a ticket out how the attempt ended. Each is forgotten before it is told, and the

@@ -51,20 +51,19 @@ func drive(ctx context.Context, c *config, w *work, made bool, err error) error 
 	k.begin(c, k.now, deadline)
 	k.start(c, k.now)
 
-	var s Step
 	if made {
-		s = k.leave(ctx, ctx, c, w, err)
+		k.leave(ctx, ctx, c, w, err)
 	} else {
-		s = k.next(ctx, c, k.now)
+		k.next(ctx, c, k.now)
 	}
 	for {
-		switch s.Action {
+		switch k.step.Action {
 		case Go:
-			s = k.attempt(ctx, c, w)
+			k.attempt(ctx, c, w)
 		case Wait:
-			s = k.pause(ctx, c, s)
+			k.pause(ctx, c)
 		default:
-			return k.finish(ctx, c, w, s)
+			return k.finish(ctx, c, w)
 		}
 	}
 }
@@ -72,8 +71,8 @@ func drive(ctx context.Context, c *config, w *work, made bool, err error) error 
 func (k *call) tick() { k.now = clock.Now(k.sleeper.Clock) }
 
 // pause: step 12.
-func (k *call) pause(ctx context.Context, c *config, s Step) Step {
-	rest := s.Delay
+func (k *call) pause(ctx context.Context, c *config) {
+	rest := k.step.Delay
 	if k.stale { // callbacks took some of the wait: it still ends when it was planned to, within the limits
 		planned := k.now
 		k.tick()
@@ -82,7 +81,7 @@ func (k *call) pause(ctx context.Context, c *config, s Step) Step {
 	}
 	if rest > 0 && ctx.Err() == nil && !closed(c.stop) {
 		if k.observation != nil {
-			k.observation.Pause(ctx, Pause{Before: k.attempts + 1, At: k.now, Delay: rest, Source: s.Source})
+			k.observation.Pause(ctx, Pause{Before: k.attempts + 1, At: k.now, Delay: rest, Source: k.step.Source})
 		}
 		k.sleeper.Sleep(ctx, c.stop, rest)
 		began := k.now
@@ -97,18 +96,19 @@ func (k *call) pause(ctx context.Context, c *config, s Step) Step {
 			}
 			if err := before(ctx, k.event); err != nil {
 				k.tick()
-				return k.flow.abort(ctx, c, k.now, throttle.Skipped, err, EndAborted)
+				k.abort(ctx, c, k.now, throttle.Skipped, err, EndAborted)
+				return
 			}
 		}
 		if c.beforeRetry != nil {
 			k.tick()
 		}
 	}
-	return k.next(ctx, c, k.now)
+	k.next(ctx, c, k.now)
 }
 
 // attempt: steps 3 to 11.
-func (k *call) attempt(ctx context.Context, c *config, w *work) Step {
+func (k *call) attempt(ctx context.Context, c *config, w *work) {
 	if c.timed {
 		if c.throttles != nil {
 			k.tick() // one of them may have blocked
@@ -120,11 +120,11 @@ func (k *call) attempt(ctx context.Context, c *config, w *work) Step {
 	if err != nil || c.measured() {
 		k.tick()
 	}
-	return k.leave(ctx, k.attemptCtx, c, w, err)
+	k.leave(ctx, k.attemptCtx, c, w, err)
 }
 
 // leave: steps 4 to 11, after an attempt.
-func (k *call) leave(ctx, attemptCtx context.Context, c *config, w *work, err error) Step {
+func (k *call) leave(ctx, attemptCtx context.Context, c *config, w *work, err error) {
 	k.timeout.stop()
 	if err != nil && err != ErrAttemptTimeout && k.timeout.expired(ctx) {
 		err = &attemptTimeout{err}
@@ -135,10 +135,10 @@ func (k *call) leave(ctx, attemptCtx context.Context, c *config, w *work, err er
 			k.tick()
 		}
 	}
-	s := k.report(ctx, c, k.now, &o)
-	k.retrying = s.Action == Wait
+	k.report(ctx, c, k.now, &o)
+	k.retrying = k.step.Action == Wait
 	if k.observation != nil || k.retrying && (c.onRetry != nil || c.beforeRetry != nil || c.logger != nil) {
-		k.event = k.describe(c, &o, s)
+		k.describe(c, &o)
 	}
 	if k.observation != nil {
 		k.observation.AttemptDone(attemptCtx, k.event)
@@ -151,15 +151,14 @@ func (k *call) leave(ctx, attemptCtx context.Context, c *config, w *work, err er
 			f(ctx, k.event)
 		}
 	}
-	k.part(ctx, w, s)
+	k.part(ctx, w)
 	k.stale = k.observation != nil || k.retrying && (c.onRetry != nil || w.discard != nil)
-	return s
 }
 
 // part settles what becomes of the attempt's value, and then ends its context.
-func (k *call) part(ctx context.Context, w *work, s Step) {
+func (k *call) part(ctx context.Context, w *work) {
 	switch {
-	case s.Action == Wait || s.Err != nil && w.rescue != nil && ctx.Err() == nil:
+	case k.retrying || k.step.Err != nil && w.rescue != nil && ctx.Err() == nil:
 		if w.discard != nil {
 			w.discard()
 		}
@@ -169,27 +168,27 @@ func (k *call) part(ctx context.Context, w *work, s Step) {
 	k.timeout.end()
 }
 
-func (k *call) describe(c *config, o *throttle.Outcome, s Step) Event {
-	e := Event{
+func (k *call) describe(c *config, o *throttle.Outcome) {
+	s := &k.step
+	k.event = Event{
 		Name: c.name, Number: k.attempts, Max: k.limit(c), At: k.now, Duration: o.Duration, Err: o.Err, Class: o.Class, Signal: o.Signal,
 		Retrying: s.Action == Wait, Delay: s.Delay, Source: s.Source, Reason: s.Reason,
 	}
 	if k.failing {
-		e.Elapsed = max(k.now.Sub(k.failed), 0)
+		k.event.Elapsed = max(k.now.Sub(k.failed), 0)
 	}
-	return e
 }
 
 // finish ends a call that the core has ended: the last log line, the fallback, the observation.
-func (k *call) finish(ctx context.Context, c *config, w *work, s Step) error {
-	err := s.Err
+func (k *call) finish(ctx context.Context, c *config, w *work) error {
+	err := k.step.Err
 	if err != nil {
 		if c.logger != nil {
 			at := ctx
 			if k.attemptCtx != nil {
 				at = k.attemptCtx
 			}
-			logEnd(at, c.logger, c.name, k.attempts, k.ending, s.Delay, err)
+			logEnd(at, c.logger, c.name, k.attempts, k.ending, k.step.Delay, err)
 		}
 		if w.rescue != nil && ctx.Err() == nil {
 			err = w.rescue(ctx, err)
@@ -198,7 +197,7 @@ func (k *call) finish(ctx context.Context, c *config, w *work, s Step) error {
 	k.done = true
 	if k.observation != nil {
 		k.tick()
-		k.observation.Done(ctx, k.summary(k.ending, err, s.Reason))
+		k.observation.Done(ctx, k.summary(k.ending, err, k.step.Reason))
 	}
 	return err
 }

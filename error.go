@@ -141,14 +141,13 @@ func (e *Error) OpaqueRetry() {}
 
 func reasonText(err error) string { return strings.TrimPrefix(err.Error(), "retry: ") }
 
-// readable rounds a duration to three or four digits.
+// readable rounds a duration to four digits, and no coarser than a second.
 func readable(d time.Duration) time.Duration {
-	for unit := time.Hour; unit >= time.Microsecond; unit /= 10 {
-		if d >= unit {
-			return d.Round(unit / 1000)
-		}
+	unit := time.Nanosecond
+	for d/unit >= 10_000 && unit < time.Second {
+		unit *= 10
 	}
-	return d
+	return d.Round(unit)
 }
 
 // because is a reason with its detail, in one line of text.

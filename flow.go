@@ -50,14 +50,16 @@ func (p *Policy) Begin(now, deadline time.Time, rnd func() float64) Flow {
 // again. ctx is the call's: throttles see it, and the call ends when it is done.
 func (f *Flow) Next(ctx context.Context, now time.Time) Step {
 	c := f.open(ctx, now)
-	return f.next(ctx, c, now)
+	f.next(ctx, c, now)
+	return f.step
 }
 
 // Report says what to do after an attempt that ended with o: Wait or Done. Of o, Number is ignored; Signal may be left to
 // what Err carries. A Report without a Go before it counts as an attempt that was made unasked.
 func (f *Flow) Report(ctx context.Context, now time.Time, o throttle.Outcome) Step {
 	c := f.open(ctx, now)
-	return f.report(ctx, c, now, &o)
+	f.report(ctx, c, now, &o)
+	return f.step
 }
 
 // Abort ends the call from outside: a wait that was interrupted, an attempt that panicked, a driver that gives up. c is
@@ -68,7 +70,8 @@ func (f *Flow) Abort(ctx context.Context, now time.Time, c throttle.Class) Step 
 	if ctx.Err() != nil {
 		reason, ending = contextEnd(ctx)
 	}
-	return f.abort(ctx, &f.policyOrDefault().config, now, c, reason, ending)
+	f.abort(ctx, &f.policyOrDefault().config, now, c, reason, ending)
+	return f.step
 }
 
 func (f *Flow) policyOrDefault() *Policy {

@@ -45,5 +45,5 @@ func (k *call) close(ctx context.Context, c *config) {
 	}
 	defer k.timeout.end()
 	k.tick()
-	k.flow.abort(ctx, c, k.now, throttle.Panicked, ErrShutdown, EndPanicked)
+	k.abort(ctx, c, k.now, throttle.Panicked, ErrShutdown, EndPanicked)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
-// plan: steps 6 to 10, whether a retry follows and after which wait. s is the step so far.
-func (f *flow) plan(ctx context.Context, c *config, now time.Time, o *throttle.Outcome, throttled bool, s Step) Step {
+// plan: steps 6 to 10, whether a retry follows and after which wait.
+func (f *flow) plan(ctx context.Context, c *config, now time.Time, o *throttle.Outcome, throttled bool) {
 	state := strategy.State{
 		Number: f.number, Prev: f.prev, Elapsed: max(now.Sub(f.failed), 0), Limit: c.maxDelay,
 		Now: now, Err: o.Err, Throttled: throttled, Rand: f.rand,
@@ -18,38 +18,37 @@ func (f *flow) plan(ctx context.Context, c *config, now time.Time, o *throttle.O
 	if c.timed {
 		state.Began = f.launched
 	}
-	ending := f.delay(ctx, c, now, &o.Signal, state, &s)
+	reason, ending := f.delay(ctx, c, now, &o.Signal, &state)
 	if c.budget != nil {
-		cost, ok := c.budget.Charge(now, o.Class, f.held, s.Reason != nil)
+		cost, ok := c.budget.Charge(now, o.Class, f.held, reason != nil)
 		f.held = cost
-		if !ok && s.Reason == nil {
-			s.Reason, ending = ErrBudget, EndBudget
+		if !ok && reason == nil {
+			reason, ending = ErrBudget, EndBudget
 		}
 	}
-	if s.Reason != nil {
-		s.Err = nil
-		return f.end(ctx, c, now, s, ending)
+	if reason != nil {
+		f.end(ctx, c, now, reason, ending)
+		return
 	}
+	f.step.Action = Wait
 	if c.learner != nil {
 		c.learner.Failed(state)
 	}
 	if o.Signal.RestartCurve {
 		f.number, f.prev, f.started = 0, 0, nil
 	}
-	return s
 }
 
-// delay: steps 6 to 9. It sets the wait of s, or the reason why there is none.
-func (f *flow) delay(ctx context.Context, c *config, now time.Time, told *throttle.Signal, state strategy.State, s *Step) Ending {
+// delay: steps 6 to 9. It finds the wait, or the reason why there is none.
+func (f *flow) delay(ctx context.Context, c *config, now time.Time, told *throttle.Signal, state *strategy.State) (error, Ending) {
 	if f.attempts >= f.maxAttempts(c) {
-		s.Reason = ErrExhausted
-		return EndExhausted
+		return ErrExhausted, EndExhausted
 	}
-	planned, ok := f.curve(c).Next(state)
+	planned, ok := f.curve(c).Next(*state)
 	if !ok {
-		s.Reason = ErrNoDelay
-		return EndExhausted
+		return ErrNoDelay, EndExhausted
 	}
+	s := &f.step
 	f.prev = planned
 	s.Delay = max(min(planned, c.delayLimit()), 0)
 	if c.jitter != nil {
@@ -61,8 +60,8 @@ func (f *flow) delay(ctx context.Context, c *config, now time.Time, told *thrott
 			rule = c.hint
 		}
 		if rule.Demands() && told.Delay > c.hintLimit() {
-			s.Delay, s.Source, s.Reason = told.Delay, SourceServer, ErrHintTooLong
-			return EndThrottled
+			s.Delay, s.Source = told.Delay, SourceServer
+			return ErrHintTooLong, EndThrottled
 		}
 		var used bool
 		if s.Delay, used = rule.Apply(s.Delay, told.Delay, f.draw); used {
@@ -75,12 +74,10 @@ func (f *flow) delay(ctx context.Context, c *config, now time.Time, told *thrott
 			s.Delay, s.Source = addSaturating(s.Delay, longest), SourceThrottle
 		}
 		if longest > c.hintLimit() {
-			s.Reason = tooLong(ctx, now, by)
-			return EndThrottled
+			return tooLong(ctx, now, by), EndThrottled
 		}
 	}
-	s.Reason = f.fits(c, now, s.Delay)
-	return EndDeadline
+	return f.fits(c, now, s.Delay), EndDeadline
 }
 
 // curve is the strategy to ask: a Starter's memory of this call, made when first needed.
