@@ -35,9 +35,7 @@ func classify(ctx context.Context, c *config, o *throttle.Outcome, v *verdict) {
 	if o.Signal.IsZero() {
 		o.Signal, _ = throttle.FromError(o.Err)
 	}
-	if o.Signal.Delay < 0 {
-		o.Signal.Delay, o.Signal.HasDelay = 0, false
-	}
+	o.Signal.Delay = max(o.Signal.Delay, 0)
 	var marked bool
 	o.Err, marked = unmark(o.Err)
 

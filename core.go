@@ -153,7 +153,7 @@ func (f *flow) report(ctx context.Context, c *config, now time.Time, o *throttle
 	case over:
 		return
 	case between: // made unasked, as the first attempt of Do
-		f.phase = running
+		f.phase, f.launched, f.told = running, time.Time{}, 0
 		f.attempts++
 	}
 	o.Number = f.attempts

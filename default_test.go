@@ -77,7 +77,7 @@ func TestJitterWithoutStrategy(t *testing.T) {
 }
 
 func TestDefaultMaxHint(t *testing.T) {
-	step := newRecSteps(t, retry.WithHint(exactRule)).fails(retry.After(time.Minute, errRec))
+	step := newRecSteps(t, retry.WithHint(recExact)).fails(retry.After(time.Minute, errRec))
 	require.Equal(t, retry.Wait, step.Action)
 	require.Equal(t, time.Minute, step.Delay)
 

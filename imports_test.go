@@ -70,12 +70,12 @@ var importRules = []importRule{
 		name:   "the root imports the leaves",
 		covers: inCode("."),
 		allows: importOnly(pathModule+"/strategy", pathModule+"/condition", pathModule+"/throttle", pathInternal),
-		why:    "what imports only the root builds the standard library and this pathModule, and nothing above the root",
+		why:    "what imports only the root builds the standard library and this module, and nothing above the root",
 	},
 	{
 		name: "the core has no third-party imports",
 		covers: func(f importingFile) bool {
-			return !f.test() && !f.in("observe/...", "strategy/cenkalti/...", "examples/...", "benchmarks/...")
+			return !f.test() && !f.in("observe/...", "strategy/cenkalti/...", "examples/...")
 		},
 		allows: importOnly(pathModule + "/..."),
 		why:    "a dependency is a cost for every user; those who want one import the package that is there for it",
@@ -106,8 +106,8 @@ var importRules = []importRule{
 	},
 	{
 		name:   "examples are at the end",
-		covers: func(f importingFile) bool { return !f.in("examples/...", "benchmarks/...") },
-		allows: importNone(pathModule+"/examples/...", pathModule+"/benchmarks/..."),
+		covers: func(f importingFile) bool { return !f.in("examples/...") },
+		allows: importNone(pathModule + "/examples/..."),
 		why:    "examples show the library and are no part of it",
 	},
 }
@@ -125,13 +125,13 @@ func importOnly(paths ...string) func(string) bool {
 	}
 }
 
-// importNone allows pathModule+"/..." but the given paths.
+// importNone allows everything but the given paths.
 func importNone(paths ...string) func(string) bool {
 	return func(p string) bool { return !pathIn(p, paths) }
 }
 
-// importingFiles parses the imports of all Go files of the module in fsys. Nested modules have rules, and dependencies, of their
-// own.
+// importingFiles parses the imports of all Go files of the module in fsys, but not those of nested modules, which have
+// dependencies of their own.
 func importingFiles(fsys fs.FS) (files []importingFile, err error) {
 	err = fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {

@@ -84,12 +84,12 @@ func TestP10DeadlineBeforeTheNextWait(t *testing.T) {
 		{time.Second - 1, 2, time.Second - 1},
 		{kbForever, 1, 0},
 	} {
-		for _, opt := range []retry.Option{kbConstant(tc.delay), retry.WithHint(throttle.Exact())} {
+		for _, op := range []error{errKnown, retry.After(tc.delay, errKnown)} {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				start := time.Now()
-				calls, err := kbRun(ctx, retry.After(tc.delay, errKnown), opt, retry.WithHint(throttle.Exact()), retry.WithMaxHint(kbForever))
+				calls, err := kbRun(ctx, op, kbConstant(tc.delay), retry.WithHint(throttle.Exact()), retry.WithMaxHint(kbForever))
 				require.Equal(t, tc.calls, calls, "%v", tc.delay)
 				require.Equal(t, tc.at, time.Since(start))
 				require.ErrorIs(t, err, errKnown)

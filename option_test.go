@@ -17,14 +17,14 @@ import (
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
-const forever = time.Duration(math.MaxInt64)
+const recForever = time.Duration(math.MaxInt64)
 
 var (
-	exactRule = throttle.Exact()
-	atOnce    = retry.WithStrategy(strategy.Constant{})
+	recExact  = throttle.Exact()
+	recAtOnce = retry.WithStrategy(strategy.Constant{})
 )
 
-func every(d time.Duration) retry.Option { return retry.WithStrategy(strategy.Constant{Delay: d}) }
+func recEvery(d time.Duration) retry.Option { return retry.WithStrategy(strategy.Constant{Delay: d}) }
 
 // recElapsed makes a call that always fails at once, and returns its attempts, the time it took and its reason.
 func recElapsed(t *testing.T, opts ...retry.Option) (calls int, took time.Duration, reason error) {
@@ -53,7 +53,7 @@ func TestOptionMaxAttempts(t *testing.T) {
 		{"kept by a policy", []retry.Option{retry.MustNew(retry.WithMaxAttempts(7)), retry.WithName("x")}, 7},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			calls, took, reason := recElapsed(t, append(tc.opts, every(time.Second))...)
+			calls, took, reason := recElapsed(t, append(tc.opts, recEvery(time.Second))...)
 			require.Equal(t, tc.want, calls)
 			require.Equal(t, time.Duration(tc.want-1)*time.Second, took, "one wait less than attempts")
 			require.Equal(t, retry.ErrExhausted, reason)
@@ -73,7 +73,7 @@ func TestOptionUnlimitedAttempts(t *testing.T) {
 				return 0, errRec
 			}
 			return 1, nil
-		}, append(opt, atOnce)...)
+		}, append(opt, recAtOnce)...)
 		require.NoError(t, err, name)
 		require.Equal(t, 10_000, calls, name)
 	}
@@ -81,18 +81,18 @@ func TestOptionUnlimitedAttempts(t *testing.T) {
 	for reason, opt := range map[error]retry.Option{
 		retry.ErrMaxElapsed: retry.WithMaxElapsed(10 * time.Second),
 		retry.ErrNoDelay:    retry.WithStrategy(strategy.Sequence{Delays: []time.Duration{time.Second}}),
-		retry.ErrBudget:     retry.WithBudget(refusingBudget{}),
+		retry.ErrBudget:     retry.WithBudget(recRefusing{}),
 	} {
-		_, _, got := recElapsed(t, retry.WithUnlimitedAttempts(), every(time.Second), opt)
+		_, _, got := recElapsed(t, retry.WithUnlimitedAttempts(), recEvery(time.Second), opt)
 		require.Equal(t, reason, got)
 	}
 }
 
-type refusingBudget struct{}
+type recRefusing struct{}
 
-func (refusingBudget) Start(time.Time)                                        {}
-func (refusingBudget) Charge(time.Time, throttle.Class, int, bool) (int, bool) { return 0, false }
-func (refusingBudget) Settle(time.Time, bool, int)                            {}
+func (recRefusing) Start(time.Time)                                         {}
+func (recRefusing) Charge(time.Time, throttle.Class, int, bool) (int, bool) { return 0, false }
+func (recRefusing) Settle(time.Time, bool, int)                             {}
 
 // TestOptionTimeLimits: limits are predicted, and stop on equality.
 func TestOptionTimeLimits(t *testing.T) {
@@ -105,14 +105,14 @@ func TestOptionTimeLimits(t *testing.T) {
 		want  error
 	}{
 		{"elapsed 0 is none", []retry.Option{retry.WithMaxElapsed(0)}, 5, 4 * s, retry.ErrExhausted},
-		{"elapsed largest", []retry.Option{retry.WithMaxElapsed(forever)}, 5, 4 * s, retry.ErrExhausted},
+		{"elapsed largest", []retry.Option{retry.WithMaxElapsed(recForever)}, 5, 4 * s, retry.ErrExhausted},
 		{"elapsed equal", []retry.Option{retry.WithMaxElapsed(2 * s)}, 2, s, retry.ErrMaxElapsed},
 		{"elapsed above", []retry.Option{retry.WithMaxElapsed(2*s + 1)}, 3, 2 * s, retry.ErrMaxElapsed},
 		{"elapsed below the first wait", []retry.Option{retry.WithMaxElapsed(1)}, 1, 0, retry.ErrMaxElapsed},
 		{"elapsed later wins", []retry.Option{retry.WithMaxElapsed(2 * s), retry.WithMaxElapsed(3 * s)}, 3, 2 * s, retry.ErrMaxElapsed},
 		{"elapsed taken away", []retry.Option{retry.WithMaxElapsed(2 * s), retry.WithMaxElapsed(0)}, 5, 4 * s, retry.ErrExhausted},
 		{"retry elapsed 0 is none", []retry.Option{retry.WithMaxRetryElapsed(0)}, 5, 4 * s, retry.ErrExhausted},
-		{"retry elapsed largest", []retry.Option{retry.WithMaxRetryElapsed(forever)}, 5, 4 * s, retry.ErrExhausted},
+		{"retry elapsed largest", []retry.Option{retry.WithMaxRetryElapsed(recForever)}, 5, 4 * s, retry.ErrExhausted},
 		{"retry elapsed equal", []retry.Option{retry.WithMaxRetryElapsed(2 * s)}, 2, s, retry.ErrMaxElapsed},
 		{"retry elapsed above", []retry.Option{retry.WithMaxRetryElapsed(2*s + 1)}, 3, 2 * s, retry.ErrMaxElapsed},
 		{"retry elapsed later wins", []retry.Option{retry.WithMaxRetryElapsed(2 * s), retry.WithMaxRetryElapsed(0)}, 5, 4 * s, retry.ErrExhausted},
@@ -120,7 +120,7 @@ func TestOptionTimeLimits(t *testing.T) {
 		{"both, the second", []retry.Option{retry.WithMaxElapsed(3 * s), retry.WithMaxRetryElapsed(2 * s)}, 2, s, retry.ErrMaxElapsed},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			calls, took, reason := recElapsed(t, append(tc.opts, every(time.Second))...)
+			calls, took, reason := recElapsed(t, append(tc.opts, recEvery(time.Second))...)
 			require.Equal(t, tc.want, reason)
 			require.Equal(t, tc.calls, calls)
 			require.Equal(t, tc.took, took)
@@ -139,7 +139,7 @@ func TestOptionElapsedAndLongAttempts(t *testing.T) {
 				require.False(t, limited)
 				time.Sleep(2 * time.Second)
 				return errRec
-			}, append(opts, every(100*time.Millisecond))...)
+			}, append(opts, recEvery(100*time.Millisecond))...)
 			took = time.Since(began)
 		})
 		return calls, took, err
@@ -162,47 +162,47 @@ func TestOptionMaxDelay(t *testing.T) {
 		want []time.Duration
 	}{
 		{"caps", []retry.Option{retry.WithStrategy(strategy.Exponential{Base: 1, Factor: 3}), retry.WithMaxDelay(5)}, []time.Duration{1, 3, 5, 5}},
-		{"0 is none", []retry.Option{every(7), retry.WithMaxDelay(0)}, []time.Duration{7, 7, 7, 7}},
-		{"later wins", []retry.Option{every(7), retry.WithMaxDelay(3), retry.WithMaxDelay(5)}, []time.Duration{5, 5, 5, 5}},
-		{"taken away", []retry.Option{every(7), retry.WithMaxDelay(3), retry.WithMaxDelay(0)}, []time.Duration{7, 7, 7, 7}},
-		{"largest", []retry.Option{every(forever), retry.WithMaxDelay(forever), retry.WithMaxAttempts(2)}, []time.Duration{forever}},
-		{"jitter too", []retry.Option{every(7), retry.WithMaxDelay(5), retry.WithJitter(strategy.Proportional(1)), retry.WithRand(recDraws(recMost))}, []time.Duration{5, 5, 5, 5}},
-		{"jitter after the cap", []retry.Option{every(70), retry.WithMaxDelay(50), retry.WithJitter(strategy.Equal), retry.WithRand(recDraws(0))}, []time.Duration{25, 25, 25, 25}},
+		{"0 is none", []retry.Option{recEvery(7), retry.WithMaxDelay(0)}, []time.Duration{7, 7, 7, 7}},
+		{"later wins", []retry.Option{recEvery(7), retry.WithMaxDelay(3), retry.WithMaxDelay(5)}, []time.Duration{5, 5, 5, 5}},
+		{"taken away", []retry.Option{recEvery(7), retry.WithMaxDelay(3), retry.WithMaxDelay(0)}, []time.Duration{7, 7, 7, 7}},
+		{"largest", []retry.Option{recEvery(recForever), retry.WithMaxDelay(recForever), retry.WithMaxAttempts(2)}, []time.Duration{recForever}},
+		{"jitter too", []retry.Option{recEvery(7), retry.WithMaxDelay(5), retry.WithJitter(strategy.Proportional(1)), retry.WithRand(recDraws(recMost))}, []time.Duration{5, 5, 5, 5}},
+		{"jitter after the cap", []retry.Option{recEvery(70), retry.WithMaxDelay(50), retry.WithJitter(strategy.Equal), retry.WithRand(recDraws(0))}, []time.Duration{25, 25, 25, 25}},
 		{"before the draw", []retry.Option{retry.WithStrategy(strategy.FullJitter{Base: 1000}), retry.WithMaxDelay(100), retry.WithRand(recDraws(0.5))}, []time.Duration{50, 50, 50, 50}},
-		{"a strategy that ignores Limit", []retry.Option{retry.WithStrategy(rudeStrategy{9}), retry.WithMaxDelay(5)}, []time.Duration{5, 5, 5, 5}},
-		{"a negative delay", []retry.Option{retry.WithStrategy(rudeStrategy{-9})}, []time.Duration{0, 0, 0, 0}},
-		{"a jitter that ignores limit", []retry.Option{every(7), retry.WithMaxDelay(5), retry.WithJitter(func(time.Duration, time.Duration, float64) time.Duration { return 99 })}, []time.Duration{5, 5, 5, 5}},
-		{"a negative jitter", []retry.Option{every(7), retry.WithJitter(func(time.Duration, time.Duration, float64) time.Duration { return -99 })}, []time.Duration{0, 0, 0, 0}},
+		{"a strategy that ignores Limit", []retry.Option{retry.WithStrategy(recRude{9}), retry.WithMaxDelay(5)}, []time.Duration{5, 5, 5, 5}},
+		{"a negative delay", []retry.Option{retry.WithStrategy(recRude{-9})}, []time.Duration{0, 0, 0, 0}},
+		{"a jitter that ignores limit", []retry.Option{recEvery(7), retry.WithMaxDelay(5), retry.WithJitter(func(time.Duration, time.Duration, float64) time.Duration { return 99 })}, []time.Duration{5, 5, 5, 5}},
+		{"a negative jitter", []retry.Option{recEvery(7), retry.WithJitter(func(time.Duration, time.Duration, float64) time.Duration { return -99 })}, []time.Duration{0, 0, 0, 0}},
 	} {
 		waits, _ := recWaits(t, tc.opts...)
 		require.Equal(t, tc.want, waits, tc.name)
 	}
 }
 
-// rudeStrategy does not look at the State.
-type rudeStrategy struct{ d time.Duration }
+// recRude does not look at the State.
+type recRude struct{ d time.Duration }
 
-func (r rudeStrategy) Next(strategy.State) (time.Duration, bool) { return r.d, true }
+func (r recRude) Next(strategy.State) (time.Duration, bool) { return r.d, true }
 
 func TestOptionStrategyLaterWins(t *testing.T) {
-	waits, _ := recWaits(t, every(7), every(3))
+	waits, _ := recWaits(t, recEvery(7), recEvery(3))
 	require.Equal(t, []time.Duration{3, 3, 3, 3}, waits)
 }
 
 func TestOptionJitterLaterWins(t *testing.T) {
-	waits, _ := recWaits(t, every(100), retry.WithJitter(strategy.Full), retry.WithJitter(strategy.Equal), retry.WithRand(recDraws(0)))
+	waits, _ := recWaits(t, recEvery(100), retry.WithJitter(strategy.Full), retry.WithJitter(strategy.Equal), retry.WithRand(recDraws(0)))
 	require.Equal(t, []time.Duration{50, 50, 50, 50}, waits)
 }
 
 // TestOptionJitterArguments: the capped delay, the limit and one draw.
 func TestOptionJitterArguments(t *testing.T) {
-	for _, tc := range []struct{ limit, want time.Duration }{{0, forever}, {5, 5}} {
+	for _, tc := range []struct{ limit, want time.Duration }{{0, recForever}, {5, 5}} {
 		var got []string
 		j := func(d, limit time.Duration, r float64) time.Duration {
 			got = append(got, fmt.Sprint(d, limit == tc.want, r))
 			return d
 		}
-		waits, _ := recWaits(t, every(7), retry.WithMaxDelay(tc.limit), retry.WithJitter(j), retry.WithRand(recDraws(0.25)), retry.WithMaxAttempts(2))
+		waits, _ := recWaits(t, recEvery(7), retry.WithMaxDelay(tc.limit), retry.WithJitter(j), retry.WithRand(recDraws(0.25)), retry.WithMaxAttempts(2))
 		d := min(7, tc.want)
 		require.Equal(t, []time.Duration{d}, waits)
 		require.Equal(t, []string{fmt.Sprint(d, true, 0.25)}, got)
@@ -212,7 +212,9 @@ func TestOptionJitterArguments(t *testing.T) {
 func TestOptionRetryIf(t *testing.T) {
 	other := errors.New("other")
 	calls := 0
-	is := func(target error) func(error) bool { return func(err error) bool { calls++; return errors.Is(err, target) } }
+	is := func(target error) func(error) bool {
+		return func(err error) bool { calls++; return errors.Is(err, target) }
+	}
 	never := retry.WithCondition(condition.Func(func(error) condition.Verdict { t.Error("conditions are not asked"); return condition.Stop }))
 
 	step := newRecSteps(t, retry.WithRetryIf(is(errRec)), never).fails(errRec)
@@ -252,7 +254,7 @@ func TestOptionInitialDelay(t *testing.T) {
 		{"capped", []retry.Option{retry.WithInitialDelay(80, nil), retry.WithMaxDelay(5)}, 5},
 		{"capped before the draw", []retry.Option{retry.WithInitialDelay(80, strategy.Equal), retry.WithMaxDelay(40), half}, 30},
 		{"later wins with its jitter", []retry.Option{retry.WithInitialDelay(80, strategy.Equal), retry.WithInitialDelay(8, nil), half}, 8},
-		{"largest", []retry.Option{retry.WithInitialDelay(forever, nil)}, forever},
+		{"largest", []retry.Option{retry.WithInitialDelay(recForever, nil)}, recForever},
 	} {
 		s := newRecSteps(t, tc.opts...)
 		require.Equal(t, retry.Step{Action: retry.Wait, Delay: tc.want}, s.flow.Next(t.Context(), s.now), tc.name)
@@ -276,10 +278,10 @@ func TestOptionInitialDelayAgainstLimits(t *testing.T) {
 	flow := policy.Begin(recStart, recStart.Add(5), nil)
 	require.Equal(t, retry.ErrDeadline, flow.Next(t.Context(), recStart).Reason)
 
-	s = newRecSteps(t, retry.WithInitialDelay(5, nil), retry.WithMaxRetryElapsed(5), atOnce)
+	s = newRecSteps(t, retry.WithInitialDelay(5, nil), retry.WithMaxRetryElapsed(5), recAtOnce)
 	require.Equal(t, retry.Wait, s.flow.Next(t.Context(), s.now).Action, "there is no failure to count from")
 
-	s = newRecSteps(t, retry.WithInitialDelay(5, nil), retry.WithMaxElapsed(10), every(5))
+	s = newRecSteps(t, retry.WithInitialDelay(5, nil), retry.WithMaxElapsed(10), recEvery(5))
 	s.flow.Next(t.Context(), s.now)
 	s.now = s.now.Add(5)
 	require.Equal(t, retry.ErrMaxElapsed, s.fails(errRec).Reason, "it counts in the elapsed time")

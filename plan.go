@@ -24,6 +24,7 @@ func (f *flow) plan(ctx context.Context, c *config, now time.Time, o *throttle.O
 		f.held = cost
 		if !ok && reason == nil {
 			reason, ending = ErrBudget, EndBudget
+			f.step.Delay, f.step.Source = 0, SourcePolicy // the wait is not the reason
 		}
 	}
 	if reason != nil {
@@ -72,6 +73,7 @@ func (f *flow) delay(ctx context.Context, c *config, now time.Time, told *thrott
 		longest, by := foresee(ctx, c.throttles, now.Add(s.Delay))
 		if longest > 0 {
 			s.Delay, s.Source = addSaturating(s.Delay, longest), SourceThrottle
+			f.told = longest
 		}
 		if longest > c.hintLimit() {
 			return tooLong(ctx, now, by), EndThrottled

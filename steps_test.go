@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -13,6 +14,9 @@ import (
 var recStart = time.Date(2030, time.March, 1, 12, 0, 0, 0, time.UTC)
 
 const recMost = 1 - 1.0/(1<<53) // the largest number that a random source draws
+
+// recFloats are numbers that no random source should draw.
+var recFloats = []float64{-1, 1, 2, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64}
 
 // recDraws is a random source that draws r every time.
 func recDraws(r float64) func() float64 { return func() float64 { return r } }

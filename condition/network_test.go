@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"runtime"
 	"syscall"
 	"testing"
 
@@ -70,9 +69,6 @@ func TestNetwork(t *testing.T) {
 }
 
 func TestNetworkErrnos(t *testing.T) {
-	if runtime.GOOS == "plan9" {
-		t.Skip("no error numbers")
-	}
 	for _, errno := range []syscall.Errno{
 		syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE, syscall.ETIMEDOUT,
 		syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ENETDOWN, syscall.ENETRESET,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"testing"
 	"testing/synctest"
@@ -34,7 +35,7 @@ type (
 )
 
 var (
-	errFlaky      = errors.New("flaky")
+	errFlaky      = io.ErrUnexpectedEOF // condition.Network knows it
 	ErrSoldOut    = errors.New("sold out")
 	ErrNoSuchUser = errors.New("no such user")
 	ErrBusy       = errors.New("busy")

@@ -11,7 +11,8 @@ import (
 //
 // The zero value waits 100 ms, 200 ms, 400 ms, 800 ms and so on. Without Max the wait saturates at the largest Duration.
 // With a whole Factor the waits are exact; any other is computed in float64 and rounded to the nearest nanosecond. Waits
-// do not shrink from one failure to the next. Base above Max is valid: the wait is Max.
+// do not shrink from one failure to the next (for a Factor within a millionth of 1, rounding decides). Base above Max is
+// valid: the wait is Max.
 //
 // Negative fields are invalid, and so is a Factor that is below 1, NaN or infinite: a wait that shrinks while failures
 // go on is a mistake, mostly a jitter factor in the wrong place. Next reads an invalid field as not set.

@@ -20,6 +20,8 @@ func TestExponential(t *testing.T) {
 		{"factor 1.5", strategy.Exponential{Factor: 1.5}, 0, each(time.Microsecond, 100_000, 150_000, 225_000, 337_500, 506_250)},
 		{"factor 1.1 rounds to nearest", strategy.Exponential{Base: time.Second, Factor: 1.1}, 0,
 			each(time.Microsecond, 1_000_000, 1_100_000, 1_210_000, 1_331_000, 1_464_100)},
+		{"factor 1.7 too", strategy.Exponential{Base: time.Second, Factor: 1.7}, 0,
+			each(time.Microsecond, 1_000_000, 1_700_000, 2_890_000, 4_913_000, 8_352_100, 14_198_570)},
 		{"max", strategy.Exponential{Max: 350 * ms}, 0, each(ms, 100, 200, 350, 350)},
 		{"limit below max", strategy.Exponential{Max: time.Second}, 350 * ms, each(ms, 100, 200, 350, 350)},
 		{"max below limit", strategy.Exponential{Max: 350 * ms}, time.Second, each(ms, 100, 200, 350, 350)},

@@ -7,9 +7,9 @@ import "time"
 //	min(Max, State.Limit, F(n)), F(1) = First, F(2) = Second, F(n) = F(n−1) + F(n−2)
 //
 // It grows by about 1.6 from one wait to the next, so slower than doubling. The zero value waits 100 ms, 100 ms, 200 ms,
-// 300 ms, 500 ms and so on. Only the answer is capped, not the terms it is the sum of. Without Max the wait saturates at
-// the largest Duration. It does not shrink from one failure to the next, except from First to a Second below it, which
-// is valid. So is First above Max: the wait is Max. Negative fields are invalid; Next reads them as not set.
+// 300 ms, 500 ms and so on. Without Max the wait saturates at the largest Duration. It does not shrink from one failure
+// to the next, except from First to a Second below it, which is valid. So is First above Max: the wait is Max. Negative
+// fields are invalid; Next reads them as not set.
 //
 // It is safe for concurrent use.
 type Fibonacci struct {
@@ -27,7 +27,7 @@ func (f Fibonacci) Next(s State) (delay time.Duration, ok bool) {
 	b, ceiling := or(f.Second, a), s.ceiling(f.Max)
 	// Both terms are at least 1 ns, so they reach any ceiling within 92 steps, however large Number is.
 	for n := s.steps(); n > 0 && min(a, b) < ceiling; n-- {
-		a, b = b, add(a, b, forever)
+		a, b = b, add(a, b, ceiling)
 	}
 	return min(a, ceiling), true
 }

@@ -19,7 +19,7 @@ func TestFibonacci(t *testing.T) {
 		{"second only", strategy.Fibonacci{Second: 300 * ms}, 0, each(ms, 100, 300, 400, 700, 1100)},
 		{"first above second", strategy.Fibonacci{First: 5 * ms, Second: ms}, 0, each(ms, 5, 1, 6, 7, 13)},
 		{"max", strategy.Fibonacci{Max: 400 * ms}, 0, each(ms, 100, 100, 200, 300, 400, 400)},
-		{"terms are not capped", strategy.Fibonacci{First: 50 * ms, Second: 10 * ms, Max: 20 * ms}, 0, each(ms, 20, 10, 20, 20)},
+		{"second below max below first", strategy.Fibonacci{First: 50 * ms, Second: 10 * ms, Max: 20 * ms}, 0, each(ms, 20, 10, 20, 20)},
 		{"limit below max", strategy.Fibonacci{Max: time.Second}, 400 * ms, each(ms, 100, 100, 200, 300, 400, 400)},
 		{"first above max", strategy.Fibonacci{First: time.Hour, Max: time.Second}, 0, each(time.Second, 1, 1, 1)},
 		{"saturates", strategy.Fibonacci{First: forever}, 0, []time.Duration{forever, forever, forever}},

@@ -73,6 +73,7 @@ func TestParseErrors(t *testing.T) {
 		{"linear(max=1s", "text", `text = "linear(max=1s": must end with a closing parenthesis`},
 		{"linear(max=1s) and more", "text", `text = "linear(max=1s) and more": must end with a closing parenthesis`},
 		{"linear(max=1s))", "text", `text = "max=1s)": brackets do not match`},
+		{"linear(max=1s)()", "text", `text = "max=1s)(": brackets do not match`},
 		{"linear((max=1s)", "text", `text = "(max=1s": brackets do not match`},
 		{"linear(1s)", "Linear", `Linear = "1s": must be of the form field=value; fields are initial, increment, max`},
 		{"linear(max=1s,)", "Linear", `Linear = "": must be of the form field=value; fields are initial, increment, max`},

@@ -40,8 +40,8 @@ func (s State) within(d time.Duration) time.Duration {
 
 // double returns d·2^steps, at most ceiling. It expects d > 0.
 func double(d time.Duration, steps uint64, ceiling time.Duration) time.Duration {
-	// Shifting the ceiling down cannot overflow, where shifting d up can.
-	if steps >= 63 || d > ceiling>>steps {
+	// Shifting the ceiling down cannot overflow, where shifting d up can: after 63 steps and more it is 0.
+	if d > ceiling>>steps {
 		return ceiling
 	}
 	return d << steps
@@ -58,7 +58,7 @@ func scale(d time.Duration, by uint64, ceiling time.Duration) time.Duration {
 
 // add returns a+b, at most ceiling. It expects a, b ≥ 0.
 func add(a, b, ceiling time.Duration) time.Duration {
-	if a > ceiling || b > ceiling-a {
+	if b > ceiling-a { // which is negative where a alone is above
 		return ceiling
 	}
 	return a + b

@@ -64,10 +64,7 @@ func (g *Gate) Wait(ctx context.Context, keys ...Key) error {
 // ended returns what matches the error and the cause of a context that is done.
 func ended(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
-	switch {
-	case cause == nil:
-		return err
-	case errors.Is(cause, err):
+	if errors.Is(cause, err) {
 		return cause
 	}
 	return fmt.Errorf("%w: %w", err, cause)

@@ -23,6 +23,12 @@ type Timeouts interface {
 	WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc)
 }
 
+// Waiter is a Clock that does a whole wait itself. A virtual clock needs that to know whether what happens on the way ends
+// the wait: it returns after d, or as soon as ctx is done or stop is closed.
+type Waiter interface {
+	Wait(ctx context.Context, stop <-chan struct{}, d time.Duration)
+}
+
 // Now returns c's time, the system's if c is nil.
 func Now(c Clock) time.Time {
 	if c == nil {
@@ -42,6 +48,10 @@ type Sleeper struct {
 // returns at once.
 func (s *Sleeper) Sleep(ctx context.Context, stop <-chan struct{}, d time.Duration) {
 	if d <= 0 {
+		return
+	}
+	if w, ok := s.Clock.(Waiter); ok {
+		w.Wait(ctx, stop, d)
 		return
 	}
 	fired, cancel := s.start(d)

@@ -1,0 +1,134 @@
+package condition_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"syscall"
+
+	"github.com/seed-89b3229b/retry/condition"
+)
+
+func Example() {
+	quota := errors.New("monthly quota used up")
+	worth := condition.Any(
+		condition.StopIf(func(err error) bool { return errors.Is(err, quota) }),
+		condition.Only(condition.Network(), condition.Timeout(), condition.HTTPStatus(429, 503)),
+	)
+	for _, err := range []error{
+		&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},
+		withStatus(429),
+		withStatus(404),
+		fmt.Errorf("charge: %w", quota),
+	} {
+		fmt.Println(worth.Check(err))
+	}
+	// Output:
+	// retry
+	// throttled
+	// stop
+	// stop
+}
+
+func ExampleAny() {
+	c := condition.Any(condition.HTTPStatus(503), condition.StopIf(func(error) bool { return true }))
+	fmt.Println(c.Check(withStatus(503)), c.Check(withStatus(500)))
+	// Output: retry stop
+}
+
+func ExampleOnly() {
+	c := condition.Only(condition.Network(), condition.HTTPStatus(429, 503))
+	fmt.Println(c.Check(io.ErrUnexpectedEOF), c.Check(withStatus(429)), c.Check(errors.New("name is taken")))
+	// Output: retry throttled stop
+}
+
+func ExampleAll() {
+	readOnly := condition.If(func(error) bool { return true })
+	c := condition.All(readOnly, condition.Network())
+	fmt.Println(c.Check(io.EOF), c.Check(withStatus(500)))
+	// Output: retry unknown
+}
+
+func ExampleNot() {
+	c := condition.Not(condition.Is(io.EOF)) // everything but the end of the stream
+	fmt.Println(c.Check(io.EOF), c.Check(io.ErrUnexpectedEOF))
+	// Output: stop unknown
+}
+
+func ExampleIf() {
+	busy := func(err error) bool { return err.Error() == "busy" }
+	c := condition.If(busy)
+	fmt.Println(c.Check(errors.New("busy")), c.Check(errors.New("broken")), condition.Only(c).Check(errors.New("broken")))
+	// Output: retry unknown stop
+}
+
+func ExampleStopIf() {
+	c := condition.StopIf(func(err error) bool { return err.Error() == "broken" })
+	fmt.Println(c.Check(errors.New("busy")), c.Check(errors.New("broken")))
+	// Output: unknown stop
+}
+
+func ExampleIs() {
+	deadlock := &numbered{1213} // such as a *mysql.MySQLError, whose Is method compares numbers
+	c := condition.Is(deadlock, io.ErrUnexpectedEOF)
+	fmt.Println(c.Check(fmt.Errorf("commit: %w", &numbered{1213})), c.Check(&numbered{1062}))
+	// Output: retry unknown
+}
+
+func ExampleAs() {
+	c := condition.As[*net.OpError]()
+	fmt.Println(c.Check(&url.Error{Op: "Get", Err: &net.OpError{Op: "dial", Err: syscall.ENETDOWN}}), c.Check(io.EOF))
+	// Output: retry unknown
+}
+
+func ExampleMatch() {
+	c := condition.Match(func(e *numbered) bool { return e.number >= 1200 })
+	fmt.Println(c.Check(&numbered{1205}), c.Check(&numbered{1062}))
+	// Output: retry unknown
+}
+
+func ExampleCode() {
+	// With gRPC: condition.Code(status.Code, codes.Unavailable, codes.Aborted)
+	c := condition.Code(rpcCodeOf, rpcUnavailable, rpcAborted)
+	fmt.Println(c.Check(fmt.Errorf("get user: %w", &rpcError{rpcUnavailable})), c.Check(io.EOF))
+	// Output: retry unknown
+}
+
+func ExampleTimeout() {
+	fmt.Println(condition.Timeout().Check(context.DeadlineExceeded), condition.Timeout().Check(context.Canceled))
+	// Output: retry unknown
+}
+
+func ExampleNetwork() {
+	reset := &url.Error{Op: "Get", Err: &net.OpError{Op: "read", Err: syscall.ECONNRESET}}
+	noHost := &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", IsNotFound: true}}
+	fmt.Println(condition.Network().Check(reset), condition.Network().Check(noHost))
+	// Output: retry unknown
+}
+
+func ExampleHTTPStatus() {
+	c := condition.HTTPStatus(429, 502, 503)
+	fmt.Println(c.Check(withStatus(503)), c.Check(withStatus(429)), c.Check(withStatus(500)))
+	// Output: retry throttled unknown
+}
+
+func ExampleHopeless() {
+	_, err := url.Parse("http://[::1")
+	fmt.Println(condition.Hopeless().Check(err), condition.Hopeless().Check(io.EOF))
+	// Output: stop unknown
+}
+
+func ExampleConfigError() {
+	c := condition.Only(condition.Network(), condition.HTTPStatus(429, 5030))
+	err := c.(interface{ Validate() error }).Validate() // as a policy does
+	fmt.Println(err)
+
+	config, _ := errors.AsType[*condition.ConfigError](err)
+	fmt.Println(config.Field)
+	// Output:
+	// condition: Only[1].HTTPStatus[1] = 5030: must be from 100 to 999
+	// Only[1].HTTPStatus[1]
+}

@@ -1,0 +1,300 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/condition"
+	"github.com/seed-89b3229b/retry/strategy"
+	"github.com/seed-89b3229b/retry/throttle"
+)
+
+type recForeign struct{ retry.Option }
+
+// Values whose Validate method says no.
+type (
+	recBadStrategy  struct{ recRude }
+	recBadCondition struct{ condition.Func }
+	recBadThrottle  struct{ throttle.Func }
+	recBadBudget    struct{ recRefusing }
+	recBadObserver  struct{ recObserver }
+	recBadClock     struct{ recClock }
+)
+
+var errRecBad = errors.New("bad: no")
+
+func (recBadStrategy) Validate() error  { return errRecBad }
+func (recBadCondition) Validate() error { return errRecBad }
+func (recBadThrottle) Validate() error  { return errRecBad }
+func (recBadBudget) Validate() error    { return errRecBad }
+func (*recBadObserver) Validate() error { return errRecBad }
+func (*recBadClock) Validate() error    { return errRecBad }
+
+const recNotNil = "must not be nil"
+
+// recConfigErrors are the options that cannot be used.
+var recConfigErrors = []struct {
+	name    string
+	option  retry.Option
+	field   string
+	value   any
+	problem string
+}{
+	{"nil option", nil, "Option", nil, recNotNil},
+	{"foreign option", recForeign{retry.WithName("x")}, "Option", "retry_test.recForeign", "is not an option of this package"},
+	{"foreign option around nil", recForeign{}, "Option", "retry_test.recForeign", "is not an option of this package"},
+	{"pointer to a foreign option", &recForeign{}, "Option", "*retry_test.recForeign", "is not an option of this package"},
+	{"foreign option around a policy", recForeign{retry.MustNew()}, "Option", "retry_test.recForeign", "is not an option of this package"},
+	{"nil policy", (*retry.Policy)(nil), "Policy", nil, recNotNil},
+
+	{"attempts 0", retry.WithMaxAttempts(0), "WithMaxAttempts", 0, "must be at least 1; WithUnlimitedAttempts takes the limit away"},
+	{"attempts -1", retry.WithMaxAttempts(-1), "WithMaxAttempts", -1, "must be at least 1; WithUnlimitedAttempts takes the limit away"},
+	{"attempts least", retry.WithMaxAttempts(math.MinInt), "WithMaxAttempts", math.MinInt, "must be at least 1; WithUnlimitedAttempts takes the limit away"},
+	{"elapsed", retry.WithMaxElapsed(-1), "WithMaxElapsed", time.Duration(-1), "must not be negative"},
+	{"elapsed least", retry.WithMaxElapsed(math.MinInt64), "WithMaxElapsed", time.Duration(math.MinInt64), "must not be negative"},
+	{"retry elapsed", retry.WithMaxRetryElapsed(-1), "WithMaxRetryElapsed", time.Duration(-1), "must not be negative"},
+	{"attempt timeout", retry.WithAttemptTimeout(-time.Second), "WithAttemptTimeout", -time.Second, "must not be negative"},
+	{"max delay", retry.WithMaxDelay(-1), "WithMaxDelay", time.Duration(-1), "must not be negative"},
+	{"max hint", retry.WithMaxHint(-1), "WithMaxHint", time.Duration(-1), "must not be negative"},
+	{"initial delay", retry.WithInitialDelay(-1, nil), "WithInitialDelay", time.Duration(-1), "must not be negative"},
+	{"history", retry.WithErrorHistory(-1), "WithErrorHistory", -1, "must not be negative"},
+
+	{"nil strategy", retry.WithStrategy(nil), "WithStrategy", nil, recNotNil},
+	{"typed nil strategy", retry.WithStrategy((*strategy.Exponential)(nil)), "WithStrategy", nil, recNotNil},
+	{"nil strategy func", retry.WithStrategy(strategy.Func(nil)), "WithStrategy", nil, recNotNil},
+	{"nil jitter", retry.WithJitter(nil), "WithJitter", nil, recNotNil},
+	{"nil retryIf", retry.WithRetryIf(nil), "WithRetryIf", nil, recNotNil},
+	{"nil condition", retry.WithCondition(nil), "WithCondition", nil, recNotNil},
+	{"nil element of conditions", retry.WithCondition(condition.Hopeless(), nil), "WithCondition", nil, recNotNil},
+	{"typed nil condition", retry.WithCondition((*recBadCondition)(nil)), "WithCondition", nil, recNotNil},
+	{"nil condition func", retry.WithCondition(condition.Func(nil)), "WithCondition", nil, recNotNil},
+	{"nil throttle", retry.WithThrottle(nil), "WithThrottle", nil, recNotNil},
+	{"nil element of throttles", retry.WithThrottle(recOpen, nil), "WithThrottle", nil, recNotNil},
+	{"typed nil throttle", retry.WithThrottle((*recThrottle)(nil)), "WithThrottle", nil, recNotNil},
+	{"nil budget", retry.WithBudget(nil), "WithBudget", nil, recNotNil},
+	{"typed nil budget", retry.WithBudget((*recBudget)(nil)), "WithBudget", nil, recNotNil},
+	{"nil observer", retry.WithObserver(nil), "WithObserver", nil, recNotNil},
+	{"typed nil observer", retry.WithObserver((*recObserver)(nil)), "WithObserver", nil, recNotNil},
+	{"nil onRetry", retry.WithOnRetry(nil), "WithOnRetry", nil, recNotNil},
+	{"nil beforeRetry", retry.WithBeforeRetry(nil), "WithBeforeRetry", nil, recNotNil},
+	{"nil logger", retry.WithLogger((*slog.Logger)(nil)), "WithLogger", nil, recNotNil},
+	{"nil clock", retry.WithClock(nil), "WithClock", nil, recNotNil},
+	{"typed nil clock", retry.WithClock((*recClock)(nil)), "WithClock", nil, recNotNil},
+	{"nil rand", retry.WithRand(nil), "WithRand", nil, recNotNil},
+	{"nil retryResult", retry.WithRetryResult[int](nil), "WithRetryResult", nil, recNotNil},
+	{"nil fallback", retry.WithFallback[int](nil), "WithFallback", nil, recNotNil},
+
+	{"strategy says no", retry.WithStrategy(recBadStrategy{}), "WithStrategy", recBadStrategy{}, "bad: no"},
+	{"condition says no", retry.WithCondition(condition.Hopeless(), recBadCondition{}), "WithCondition", recBadCondition{}, "bad: no"},
+	{"throttle says no", retry.WithThrottle(recBadThrottle{}), "WithThrottle", recBadThrottle{}, "bad: no"},
+	{"budget says no", retry.WithBudget(recBadBudget{}), "WithBudget", recBadBudget{}, "bad: no"},
+	{"observer says no", retry.WithObserver(&recBadObserver{}), "WithObserver", &recBadObserver{}, "bad: no"},
+	{"clock says no", retry.WithClock(&recBadClock{}), "WithClock", &recBadClock{}, "bad: no"},
+	{"rule says no", retry.WithHint(throttle.Clamp(-1)), "WithHint", throttle.Clamp(-1), throttle.Clamp(-1).Validate().Error()},
+	{"strategy's field", retry.WithStrategy(strategy.Constant{Delay: -1}), "WithStrategy", strategy.Constant{Delay: -1}, strategy.Constant{Delay: -1}.Validate().Error()},
+}
+
+var recOpen = throttle.Func(func(context.Context, time.Time) (time.Duration, error) { return 0, nil })
+
+// recRequireConfig wants a *ConfigError, of the given content.
+func recRequireConfig(t *testing.T, err error, option string, value any, problem string) {
+	t.Helper()
+	require.ErrorIs(t, err, retry.ErrConfig)
+	e, ok := err.(*retry.ConfigError)
+	require.True(t, ok, "%T", err)
+	assert.Equal(t, option, e.Option)
+	if reflect.TypeOf(value) != nil && reflect.TypeOf(value).Kind() == reflect.Struct {
+		assert.IsType(t, value, e.Value) // a struct with a func cannot be compared
+	} else {
+		assert.Equal(t, value, e.Value)
+	}
+	assert.Equal(t, problem, e.Problem)
+	assert.NotErrorIs(t, err, retry.ErrExhausted)
+	assert.Contains(t, err.Error(), "retry: "+option+"(")
+	assert.Contains(t, err.Error(), "): "+problem)
+}
+
+// TestConfigErrors: wherever such an option is given, the operation does not run and nobody is told of a call.
+func TestConfigErrors(t *testing.T) {
+	for _, tc := range recConfigErrors {
+		t.Run(tc.name, func(t *testing.T) {
+			check := func(err error) {
+				t.Helper()
+				recRequireConfig(t, err, tc.field, tc.value, tc.problem)
+			}
+			_, err := retry.New(tc.option)
+			check(err)
+			require.PanicsWithError(t, err.Error(), func() { retry.MustNew(tc.option) })
+
+			log := newRecLog()
+			opts := []retry.Option{
+				retry.WithObserver(&recObserver{log: log, name: "o"}), retry.WithBudget(&recBudget{log: log}),
+				retry.WithThrottle(&recThrottle{log: log, name: "a"}),
+			}
+			if _, policy := tc.option.(*retry.Policy); policy {
+				opts = nil
+			}
+			opts = append(opts, tc.option)
+			v, err := retry.Do(t.Context(), func(context.Context) (int, error) { t.Error("fn was called"); return 1, nil }, opts...)
+			check(err)
+			require.Zero(t, v)
+			check(retry.Run(t.Context(), func(context.Context) error { t.Error("fn was called"); return nil }, opts...))
+			loop := retry.NewLoop(t.Context(), opts...)
+			for range loop.Tries() {
+				t.Error("a try")
+			}
+			check(loop.Err())
+			require.Empty(t, log.lines)
+			if len(opts) == 1 {
+				return
+			}
+			// A later, valid one does not heal it.
+			_, err = retry.New(append(opts, retry.WithMaxAttempts(1), retry.WithMaxElapsed(1), retry.WithStrategy(strategy.Constant{}))...)
+			check(err)
+		})
+	}
+}
+
+func TestConfigErrorOfFn(t *testing.T) {
+	_, err := retry.Do[int](t.Context(), nil)
+	recRequireConfig(t, err, "fn", nil, recNotNil)
+	_, err = retry.Do[int](t.Context(), nil, retry.MustNew())
+	recRequireConfig(t, err, "fn", nil, recNotNil)
+	recRequireConfig(t, retry.Run(t.Context(), nil), "fn", nil, recNotNil)
+	recRequireConfig(t, retry.Run(t.Context(), nil, retry.WithMaxAttempts(1)), "fn", nil, recNotNil)
+}
+
+func TestConfigErrorMisplacedPolicy(t *testing.T) {
+	policy := retry.MustNew(retry.WithName("orders"))
+	for _, opts := range [][]retry.Option{
+		{retry.WithMaxAttempts(1), policy},
+		{policy, policy},
+		{policy, retry.WithName("x"), policy},
+		{&retry.Policy{}, policy},
+	} {
+		_, err := retry.New(opts...)
+		recRequireConfig(t, err, "Policy", "orders", "must be the first option: it would undo those before it")
+		recRequireConfig(t, recRun(opts...), "Policy", "orders", "must be the first option: it would undo those before it")
+	}
+	_, err := retry.New(retry.WithName("x"), (*retry.Policy)(nil))
+	recRequireConfig(t, err, "Policy", nil, recNotNil)
+	require.EqualError(t, recRun(retry.WithName("x"), policy), `retry: Policy("orders"): must be the first option: it would undo those before it`)
+}
+
+// TestConfigErrorJitterOnDraws: two draws on top of each other are refused, in any order and however they meet.
+func TestConfigErrorJitterOnDraws(t *testing.T) {
+	const problem = "the strategy draws its delays itself"
+	plain, draws := strategy.Constant{Delay: 1}, strategy.FullJitter{}
+	jitter := retry.WithJitter(strategy.Full)
+	for _, s := range []strategy.Strategy{
+		draws, &strategy.FullJitter{}, strategy.EqualJitter{}, strategy.Decorrelated{},
+		strategy.ByThrottled{Normal: draws, Throttled: plain}, strategy.ByThrottled{Normal: plain, Throttled: draws},
+		strategy.ByThrottled{Normal: plain, Throttled: strategy.ByThrottled{Normal: plain, Throttled: strategy.EqualJitter{}}},
+	} {
+		for _, opts := range [][]retry.Option{
+			{retry.WithStrategy(s), jitter},
+			{jitter, retry.WithStrategy(s)},
+			{retry.MustNew(jitter), retry.WithStrategy(s)},
+			{retry.MustNew(retry.WithStrategy(s)), jitter},
+		} {
+			_, err := retry.New(opts...)
+			recRequireConfig(t, err, "WithJitter", s, problem)
+			err = retry.Run(t.Context(), func(context.Context) error { t.Error("fn was called"); return nil }, opts...)
+			recRequireConfig(t, err, "WithJitter", s, problem)
+		}
+	}
+	for _, s := range []strategy.Strategy{plain, strategy.Exponential{}, strategy.ByThrottled{Normal: plain, Throttled: plain}, recRude{}} {
+		_, err := retry.New(retry.WithStrategy(s), jitter)
+		require.NoError(t, err)
+	}
+	// What is replaced later does not count.
+	_, err := retry.New(retry.WithStrategy(draws), jitter, retry.WithStrategy(plain))
+	require.NoError(t, err)
+}
+
+// TestConfigErrorTypes: options for results of another type, and for results where there are none.
+func TestConfigErrorTypes(t *testing.T) {
+	type mine int
+	for name, option := range map[string]retry.Option{
+		"WithResults":     retry.WithResults(retry.Results[int]{}),
+		"WithRetryResult": retry.WithRetryResult(func(int) bool { return false }),
+		"WithFallback":    retry.WithFallback(func(context.Context, error) (int, error) { return 0, nil }),
+	} {
+		of := "is for results of type int, and cannot serve "
+		for _, opts := range [][]retry.Option{{option}, {retry.MustNew(option)}, {retry.MustNew(option), retry.WithMaxAttempts(1)}} {
+			value := reflect.TypeFor[int]()
+			_, err := retry.Do(t.Context(), func(context.Context) (string, error) { t.Error("fn was called"); return "", nil }, opts...)
+			recRequireConfig(t, err, name, value, of+"a call that returns string")
+			_, err = retry.Do(t.Context(), func(context.Context) (mine, error) { t.Error("fn was called"); return 0, nil }, opts...)
+			recRequireConfig(t, err, name, value, of+"a call that returns retry_test.mine")
+			_, err = retry.Do(t.Context(), func(context.Context) (any, error) { t.Error("fn was called"); return 0, nil }, opts...)
+			recRequireConfig(t, err, name, value, of+"a call that returns interface {}")
+			err = retry.Run(t.Context(), func(context.Context) error { t.Error("fn was called"); return nil }, opts...)
+			recRequireConfig(t, err, name, value, of+"Run, which has no result")
+			loop := retry.NewLoop(t.Context(), opts...)
+			for range loop.Tries() {
+				t.Error("a try")
+			}
+			recRequireConfig(t, loop.Err(), name, value, of+"a Loop, which has no result")
+
+			v, err := retry.Do(t.Context(), func(context.Context) (int, error) { return 7, nil }, opts...)
+			require.NoError(t, err)
+			require.Equal(t, 7, v)
+		}
+	}
+}
+
+// TestConfigErrorUnwraps to the error of the value's own Validate.
+func TestConfigErrorUnwraps(t *testing.T) {
+	_, err := retry.New(retry.WithStrategy(strategy.ByThrottled{Normal: strategy.Constant{Delay: -time.Second}, Throttled: strategy.Constant{}}))
+	var own *strategy.ConfigError
+	require.ErrorAs(t, err, &own)
+	require.Equal(t, "ByThrottled.Normal.Delay", own.Field)
+	require.Equal(t, own, errors.Unwrap(err))
+	require.ErrorContains(t, err, "ByThrottled.Normal.Delay = -1s: must not be negative")
+
+	_, err = retry.New(retry.WithBudget(recBadBudget{}))
+	require.ErrorIs(t, err, errRecBad)
+	_, err = retry.New(retry.WithMaxAttempts(0))
+	require.NoError(t, errors.Unwrap(err))
+}
+
+func TestConfigErrorText(t *testing.T) {
+	for want, err := range map[string]error{
+		`retry: WithMaxAttempts(0): must be at least 1`:    &retry.ConfigError{Option: "WithMaxAttempts", Value: 0, Problem: "must be at least 1"},
+		`retry: Policy("a\"b"): bad`:                       &retry.ConfigError{Option: "Policy", Value: `a"b`, Problem: "bad"},
+		`retry: fn(<nil>): must not be nil`:                &retry.ConfigError{Option: "fn", Problem: "must not be nil"},
+		`retry: WithMaxElapsed(-1s): must not be negative`: &retry.ConfigError{Option: "WithMaxElapsed", Value: -time.Second, Problem: "must not be negative"},
+		`retry: invalid configuration`:                     (*retry.ConfigError)(nil),
+	} {
+		require.EqualError(t, err, want)
+	}
+	var none *retry.ConfigError
+	require.NoError(t, none.Unwrap())
+	require.ErrorIs(t, none, retry.ErrConfig)
+	require.NotErrorIs(t, &retry.ConfigError{}, retry.ErrShutdown)
+}
+
+// TestConfigErrorBeforeContext: a mistake of the programmer is reported even if the context is done.
+func TestConfigErrorBeforeContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, retry.Run(ctx, func(context.Context) error { return nil }, retry.WithMaxAttempts(0)), retry.ErrConfig)
+	_, err := retry.Do(ctx, func(context.Context) (int, error) { return 0, nil }, retry.WithRetryResult(func(string) bool { return false }))
+	require.ErrorIs(t, err, retry.ErrConfig)
+}
+
+func TestNilContextPanics(t *testing.T) {
+	var none context.Context
+	require.Panics(t, func() { _, _ = retry.Do(none, succeed) })
+	require.Panics(t, func() { _ = retry.Run(none, func(context.Context) error { return nil }) })
+}

@@ -1,0 +1,42 @@
+// Package throttle decides whether an attempt may start now.
+//
+// A retry policy says how long one call waits after its own failure. A Throttle speaks for the dependency: it is shared
+// by calls that know nothing of each other, is asked before every attempt, first attempts included, and is told how
+// each one ended. What a server said about waiting travels in a Signal; a Gate turns it into a cool-down that holds
+// everybody back, not only the call that heard it.
+//
+//	gate := new(throttle.Gate) // one per process, shared by all calls
+//
+//	func place(ctx context.Context, order Order) (*Receipt, error) {
+//		return retry.Do(ctx, func(ctx context.Context) (*Receipt, error) {
+//			receipt, err := api.Place(ctx, order)
+//			if wait, limited := api.RateLimited(err); limited {
+//				err = retry.After(wait, err) // closes the gate for both keys
+//			}
+//			return receipt, err
+//		}, retry.WithThrottle(gate.For("acme", "acme/PlaceOrder")))
+//	}
+//
+// # Which one
+//
+//   - The server says when to come back, for a fixed set of names: [Gate.For], one key for each scope that the limit may
+//     have, such as account and operation. A limit for one of them alone is told with [Gate.Observe].
+//   - The name depends on the call, such as its tenant or host: [Gate.By].
+//   - No executor around: [Gate.Check] to fail at once, [Gate.Wait] to wait, [Gate.Observe] to tell what was heard.
+//   - A rule of your own, such as a maintenance window: [Func].
+//   - A limit that has to know how attempts ended, or counts those under way: implement [Throttle]. Admit never waits;
+//     it says how long to wait, and gets its ticket back when it is asked again and when the attempt is over.
+//     [Planner], [Attacher], [Labeler] and [Explainer] are what it may have besides.
+//   - Limits on retries rather than on attempts: [Budget].
+//
+// # Told waits
+//
+// [FromError] finds what a failure says about waiting, whoever made the error. How a told wait and the planned one come
+// together is the Signal's [Rule]: [AtLeast] unless the protocol says otherwise ([Exact] for gRPC's pushback, [Clamp]
+// for AWS), [Ignore] where a throttle obeys the wait in the call's place.
+//
+// # Time
+//
+// Nothing here reads a clock, except Gate.Wait, which uses the one of its context: times are arguments, as in
+// golang.org/x/time/rate. Tests need no sleeping, and a simulation runs at its own speed.
+package throttle
