@@ -105,14 +105,12 @@ func (a *attemptTimer) expired(parent context.Context) bool {
 	}
 }
 
-// release hands the end of the attempt's context over.
+// release returns what ends the attempt's context.
 func (a *attemptTimer) release() context.CancelFunc {
-	cancel := a.cancel
-	*a = attemptTimer{}
-	if cancel == nil {
+	if a.cancel == nil {
 		return func() {}
 	}
-	return cancel
+	return a.cancel
 }
 
 // end ends the attempt's context, unless it was released.

@@ -36,7 +36,7 @@ type flow struct {
 	held    int               // what the call holds of the budget
 
 	tickets tickets
-	last    error
+	last    error // of the last attempt
 	history *history
 }
 
@@ -201,7 +201,7 @@ func (f *flow) punish(c *config, now time.Time, o *throttle.Outcome, v *verdict)
 }
 
 func (f *flow) succeed(c *config, now time.Time) {
-	f.phase, f.step.Action = over, Done
+	f.phase, f.last, f.step.Action = over, nil, Done
 	if c.learner != nil {
 		c.learner.Succeed()
 	}

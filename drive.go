@@ -73,15 +73,13 @@ func (k *call) tick() { k.now = clock.Now(k.sleeper.Clock) }
 // pause: step 12.
 func (k *call) pause(ctx context.Context, c *config) {
 	rest := k.step.Delay
-	if k.stale { // callbacks took some of the wait: it still ends when it was planned to, within the limits
-		planned := k.now
-		k.tick()
-		rest -= k.now.Sub(planned)
-		k.stale = false
+	if k.stale {
+		rest = k.remaining(rest)
 	}
 	if rest > 0 && ctx.Err() == nil && !closed(c.stop) {
 		if k.observation != nil {
 			k.observation.Pause(ctx, Pause{Before: k.attempts + 1, At: k.now, Delay: rest, Source: k.step.Source})
+			rest = k.remaining(rest)
 		}
 		k.sleeper.Sleep(ctx, c.stop, rest)
 		began := k.now
@@ -105,6 +103,15 @@ func (k *call) pause(ctx context.Context, c *config) {
 		}
 	}
 	k.next(ctx, c, k.now)
+}
+
+// remaining is what callbacks have left of a wait that began at now. It still ends when it was planned to, within the limits
+// that it was checked against.
+func (k *call) remaining(wait time.Duration) time.Duration {
+	began := k.now
+	k.tick()
+	k.stale = false
+	return wait - max(k.now.Sub(began), 0)
 }
 
 // attempt: steps 3 to 11.
@@ -164,6 +171,7 @@ func (k *call) part(ctx context.Context, w *work) {
 		}
 	case w.keep != nil:
 		w.keep(k.timeout.release())
+		k.timeout = attemptTimer{} // only now: had Keep panicked, the context would end here
 	}
 	k.timeout.end()
 }

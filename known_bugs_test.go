@@ -155,6 +155,27 @@ func TestP04JitterStaysBelowTheCap(t *testing.T) {
 	}
 }
 
+// A strategy's own Max is as hard a cap as WithMaxDelay: a jitter on top spreads within it.
+func TestP04JitterStaysBelowTheStrategysMax(t *testing.T) {
+	second := time.Second
+	for _, s := range []strategy.Strategy{
+		strategy.Exponential{Base: second, Max: second},
+		strategy.Linear{Initial: second, Max: second},
+		strategy.Fibonacci{First: second, Max: second},
+		strategy.ByThrottled{Normal: &strategy.Exponential{Base: second, Max: second}, Throttled: strategy.Constant{}},
+	} {
+		spread := map[time.Duration]bool{}
+		for _, d := range kbWaits(t, 10_000, kbGrid(9973), retry.WithStrategy(s), retry.WithJitter(strategy.Proportional(0.5))) {
+			require.LessOrEqual(t, d, second, s)
+			spread[d] = true
+		}
+		require.Greater(t, len(spread), 9000, s)
+	}
+	for _, d := range kbWaits(t, 100, func() float64 { return 0.999 }, retry.WithJitter(strategy.Proportional(0.5))) {
+		require.LessOrEqual(t, d, 20*second, "the default's Max holds for a jitter alone")
+	}
+}
+
 func TestP05JitterOfTheLargestInterval(t *testing.T) {
 	for _, base := range []time.Duration{kbForever, kbForever - 1, kbForever/3*2 + 1} {
 		for _, j := range []strategy.Jitter{strategy.Proportional(0.5), strategy.Proportional(5), strategy.Full, strategy.Equal} {

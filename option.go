@@ -118,7 +118,8 @@ func WithHint(r throttle.Rule) Option { return hintOption(r) }
 // Max: 20 * time.Second}.
 func WithStrategy(s strategy.Strategy) Option { return strategyOption{s} }
 
-// WithJitter randomises the strategy's waits, after the cap. Without WithStrategy it works on strategy.Exponential with
+// WithJitter randomises the strategy's waits, after the cap and within it: neither the strategy's Max nor WithMaxDelay is
+// exceeded. Without WithStrategy it works on strategy.Exponential with
 // the default's Base and Max. With a strategy that draws its waits itself (FullJitter, EqualJitter, Decorrelated) it is a
 // *ConfigError. Default: none.
 func WithJitter(j strategy.Jitter) Option { return jitterOption(j) }

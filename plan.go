@@ -2,6 +2,7 @@ package retry
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -53,7 +54,7 @@ func (f *flow) delay(ctx context.Context, c *config, now time.Time, told *thrott
 	f.prev = planned
 	s.Delay = max(min(planned, c.delayLimit()), 0)
 	if c.jitter != nil {
-		s.Delay = f.jitter(c, c.jitter, s.Delay)
+		s.Delay = f.jitter(c.jitter, s.Delay, min(c.delayLimit(), ceiling(c, state)))
 	}
 	if told.HasDelay {
 		rule := told.Rule
@@ -122,13 +123,24 @@ func tooLong(ctx context.Context, now time.Time, t throttle.Throttle) error {
 func (f *flow) initialDelay(c *config) time.Duration {
 	d := min(c.initialDelay, c.delayLimit())
 	if c.initialJitter != nil {
-		d = f.jitter(c, c.initialJitter, d)
+		d = f.jitter(c.initialJitter, d, c.delayLimit())
 	}
 	return d
 }
 
-func (f *flow) jitter(c *config, j strategy.Jitter, d time.Duration) time.Duration {
-	limit := c.delayLimit()
+// ceiling is the strategy's own cap, which its jitter keeps too.
+func ceiling(c *config, state *strategy.State) time.Duration {
+	if s, ok := c.curve().(interface {
+		Ceiling(strategy.State) time.Duration
+	}); ok {
+		if most := s.Ceiling(*state); most > 0 {
+			return most
+		}
+	}
+	return math.MaxInt64
+}
+
+func (f *flow) jitter(j strategy.Jitter, d, limit time.Duration) time.Duration {
 	return max(min(j(d, limit, f.draw()), limit), 0)
 }
 

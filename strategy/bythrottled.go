@@ -69,6 +69,15 @@ func (b ByThrottled) Jittered() bool {
 	return jittered(b.Normal) || jittered(b.Throttled)
 }
 
+// Ceiling returns the cap of the strategy that Next asks for s; 0: none.
+func (b ByThrottled) Ceiling(s State) time.Duration {
+	child := b.pick(s)
+	if c, ok := child.(interface{ Ceiling(State) time.Duration }); ok && !absent(child) {
+		return c.Ceiling(s)
+	}
+	return 0
+}
+
 // Clone returns a ByThrottled with clones of those strategies that have Clone, and the others as they are.
 func (b ByThrottled) Clone() Strategy {
 	return b.each(func(child Strategy) Strategy {

@@ -59,6 +59,9 @@ func power(d time.Duration, factor float64, steps uint64, ceiling time.Duration)
 	return d
 }
 
+// Ceiling returns Max: a jitter on top stays below it too.
+func (e Exponential) Ceiling(State) time.Duration { return max(e.Max, 0) }
+
 // Validate returns a *ConfigError for the first field that is negative, and for a Factor below 1, NaN or infinite.
 func (e Exponential) Validate() error { return check(e.table()) }
 

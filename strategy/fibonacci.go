@@ -32,6 +32,9 @@ func (f Fibonacci) Next(s State) (delay time.Duration, ok bool) {
 	return min(a, ceiling), true
 }
 
+// Ceiling returns Max: a jitter on top stays below it too.
+func (f Fibonacci) Ceiling(State) time.Duration { return max(f.Max, 0) }
+
 // Validate returns a *ConfigError for the first field that is negative.
 func (f Fibonacci) Validate() error { return check(f.table()) }
 

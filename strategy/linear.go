@@ -26,6 +26,9 @@ func (l Linear) Next(s State) (delay time.Duration, ok bool) {
 	return add(initial, scale(or(l.Increment, initial), s.steps(), ceiling), ceiling), true
 }
 
+// Ceiling returns Max: a jitter on top stays below it too.
+func (l Linear) Ceiling(State) time.Duration { return max(l.Max, 0) }
+
 // Validate returns a *ConfigError for the first field that is negative.
 func (l Linear) Validate() error { return check(l.table()) }
 

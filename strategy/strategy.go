@@ -34,8 +34,9 @@ type State struct {
 // A delay below 0 is read as 0. ok false ends the call: no further attempt is worth a wait.
 //
 // A strategy may also have Validate() error, which is called when it is given to a policy; Jittered() bool, which says
-// that it draws its delays itself, so that a second jitter on top is refused; and Clone() Strategy, which a policy calls
-// to be safe from later changes to slices inside it.
+// that it draws its delays itself, so that a second jitter on top is refused; Ceiling(State) time.Duration, the cap on its
+// delay in that state (0: none), which a jitter on top then keeps too; and Clone() Strategy, which a policy calls to be safe
+// from later changes to slices inside it.
 type Strategy interface {
 	Next(s State) (delay time.Duration, ok bool)
 }

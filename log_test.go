@@ -1,0 +1,155 @@
+package retry_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/throttle"
+)
+
+// recLogger writes lines of JSON without the time.
+func recLogger(to *bytes.Buffer, level slog.Level) *slog.Logger {
+	return slog.New(slog.NewJSONHandler(to, &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey && len(groups) == 0 {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+}
+
+func TestLogLines(t *testing.T) {
+	const scheduled = `{"level":"INFO","msg":"retry scheduled","retry.name":"job","retry.attempt":1,"retry.max_attempts":5,` +
+		`"retry.delay":1000000000,"retry.delay.source":"policy","error":"boom"}` + "\n"
+	gaveUp := func(level, attempts, outcome, delay, err string) string {
+		if delay != "" {
+			delay = `,"retry.delay":` + delay
+		}
+		return `{"level":"` + level + `","msg":"retry gave up","retry.name":"job","retry.attempts":` + attempts + `,"retry.outcome":"` + outcome + `"` + delay +
+			`,"error":"` + strings.ReplaceAll(err, `"`, `\"`) + `"}` + "\n"
+	}
+	stop := make(chan struct{})
+	close(stop)
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	unlimited := strings.Replace(scheduled, `max_attempts":5`, `max_attempts":0`, 1)
+	for _, tc := range []struct {
+		name string
+		errs []error
+		opts []retry.Option
+		want string
+	}{
+		{"success", nil, nil, ""},
+		{"recovered", recTimes(1), nil, scheduled},
+		{"recovered, unlimited", recTimes(1), []retry.Option{retry.WithUnlimitedAttempts()}, unlimited},
+		{"told", []error{retry.After(3*time.Second, errRec)}, []retry.Option{retry.WithHint(throttle.Exact())},
+			strings.NewReplacer("1000000000", "3000000000", `"policy"`, `"server"`).Replace(scheduled)},
+		{"held", recTimes(1), []retry.Option{retry.WithThrottle(recReady(newRecLog(), "a", 2*time.Second))},
+			strings.NewReplacer("1000000000", "3000000000", `"policy"`, `"throttle"`).Replace(scheduled)},
+		{"exhausted", recTimes(9), []retry.Option{retry.WithMaxAttempts(2)},
+			strings.Replace(scheduled, `max_attempts":5`, `max_attempts":2`, 1) +
+				gaveUp("WARN", "2", "exhausted", "", `boom (retry "job": gave up after 2 attempts, 1s after the first failure: attempts exhausted)`)},
+		{"aborted", []error{errRec, retry.Permanent(errRec)}, nil, scheduled + gaveUp("WARN", "2", "aborted", "", "boom")},
+		{"elapsed", recTimes(9), []retry.Option{retry.WithMaxElapsed(time.Second)},
+			gaveUp("WARN", "1", "deadline", "1000000000", `boom (retry "job": gave up after 1 attempt: time budget used up)`)},
+		{"budget", recTimes(9), []retry.Option{retry.WithBudget(recRefusing{})},
+			gaveUp("WARN", "1", "budget", "", `boom (retry "job": gave up after 1 attempt: retry budget used up)`)},
+		{"throttled", nil, []retry.Option{retry.WithThrottle(throttle.Func(func(context.Context, time.Time) (time.Duration, error) { return 0, errRecCause }))},
+			gaveUp("WARN", "0", "throttled", "", `retry "job": not attempted: refused by a throttle: user left`)},
+		{"shut down", nil, []retry.Option{retry.WithStop(stop)}, gaveUp("INFO", "0", "canceled", "", `retry "job": not attempted: shut down`)},
+		{"canceled", nil, nil, gaveUp("INFO", "0", "canceled", "", `retry "job": not attempted: context canceled`)},
+		{"fallback", recTimes(9), []retry.Option{retry.WithMaxElapsed(1), retry.WithFallback(func(context.Context, error) (int, error) { return 0, nil })},
+			gaveUp("WARN", "1", "deadline", "1000000000", `boom (retry "job": gave up after 1 attempt: time budget used up)`)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var lines bytes.Buffer
+				ctx := t.Context()
+				if tc.name == "canceled" {
+					ctx = canceled
+				}
+				_, _ = retry.Do(ctx, newRecLog().script(tc.errs...), append([]retry.Option{
+					retry.WithName("job"), retry.WithLogger(recLogger(&lines, slog.LevelInfo)), recEvery(time.Second),
+				}, tc.opts...)...)
+				require.Equal(t, tc.want, lines.String())
+			})
+		})
+	}
+}
+
+// TestLogLevels: a logger that wants no Info gets only the end, and none at all where that was cancelled.
+func TestLogLevels(t *testing.T) {
+	var lines bytes.Buffer
+	require.Error(t, recRun(retry.WithLogger(recLogger(&lines, slog.LevelWarn))))
+	require.Equal(t, 1, strings.Count(lines.String(), "\n"))
+	require.Contains(t, lines.String(), "gave up")
+
+	lines.Reset()
+	ctx, cancel := context.WithCancel(t.Context())
+	err := retry.Run(ctx, func(context.Context) error { cancel(); return errRec }, retry.WithLogger(recLogger(&lines, slog.LevelWarn)))
+	require.Error(t, err)
+	require.Empty(t, lines.String())
+
+	require.Error(t, recRun(retry.WithLogger(recLogger(&lines, slog.LevelError))))
+	require.Empty(t, lines.String())
+}
+
+// recContexts is a handler that notes the attempt whose context it gets.
+type recContexts struct {
+	slog.Handler
+	got *[]any
+}
+
+func (h recContexts) note(ctx context.Context, what string) {
+	attempt, _ := retry.AttemptFrom(ctx)
+	*h.got = append(*h.got, what, attempt.Number, ctx.Value(recKey("o")))
+}
+func (h recContexts) Enabled(ctx context.Context, _ slog.Level) bool {
+	h.note(ctx, "enabled")
+	return true
+}
+func (h recContexts) Handle(ctx context.Context, r slog.Record) error {
+	h.note(ctx, r.Message)
+	return nil
+}
+
+// TestLogContext is the attempt's: its facts, and what the observer put there.
+func TestLogContext(t *testing.T) {
+	var got []any
+	logger := slog.New(recContexts{slog.DiscardHandler, &got})
+	require.Error(t, recRun(retry.WithLogger(logger), retry.WithAttemptInfo(), retry.WithObserver(&recObserver{log: newRecLog(), name: "o"})))
+	require.Equal(t, []any{
+		"enabled", 1, 1, "retry scheduled", 1, 1,
+		"enabled", 2, 2, "retry gave up", 2, 2,
+	}, recCompact(got))
+}
+
+// recCompact takes the second of two equal triples away: a Logger asks its handler once more by itself.
+func recCompact(all []any) (kept []any) {
+	for i := 0; i+2 < len(all); i += 3 {
+		n := len(kept)
+		if n >= 3 && kept[n-3] == all[i] && kept[n-2] == all[i+1] && kept[n-1] == all[i+2] {
+			continue
+		}
+		kept = append(kept, all[i:i+3]...)
+	}
+	return kept
+}
+
+// TestLogWithoutAnAttempt: the call's context.
+func TestLogWithoutAnAttempt(t *testing.T) {
+	var got []any
+	stop := make(chan struct{})
+	close(stop)
+	err := retry.Run(t.Context(), func(context.Context) error { return nil }, retry.WithStop(stop), retry.WithAttemptInfo(),
+		retry.WithLogger(slog.New(recContexts{slog.DiscardHandler, &got})), retry.WithObserver(&recObserver{log: newRecLog(), name: "o"}))
+	require.Error(t, err)
+	require.Equal(t, []any{"enabled", 0, "call", "retry gave up", 0, "call"}, recCompact(got))
+}
