@@ -66,22 +66,29 @@ type attemptTimer struct {
 func (a *attemptTimer) begin(parent context.Context, c clock.Clock, d time.Duration, kept bool) context.Context {
 	timeouts, _ := c.(clock.Timeouts)
 	switch {
-	case !kept && timeouts == nil:
-		a.ctx, a.cancel = context.WithTimeoutCause(parent, d, ErrAttemptTimeout)
-	case !kept:
-		a.ctx, a.cancel = timeouts.WithTimeout(parent, d)
-	default:
+	case kept:
 		ctx, cancel := context.WithCancelCause(parent)
 		a.ctx, a.cancel = ctx, func() { cancel(nil) }
-		if timeouts == nil {
-			a.disarm = time.AfterFunc(d, func() { cancel(ErrAttemptTimeout) }).Stop
-			break
-		}
-		limit, release := timeouts.WithTimeout(parent, d)
-		unhook := context.AfterFunc(limit, func() { cancel(ErrAttemptTimeout) })
-		a.disarm = func() bool { defer release(); return unhook() }
+		a.disarm = afterFunc(parent, c, d, func() { cancel(ErrAttemptTimeout) })
+	case timeouts != nil:
+		a.ctx, a.cancel = timeouts.WithTimeout(parent, d)
+	default:
+		a.ctx, a.cancel = context.WithTimeoutCause(parent, d, ErrAttemptTimeout)
 	}
 	return a.ctx
+}
+
+// afterFunc calls f after d on the clock, as well as it can.
+func afterFunc(ctx context.Context, c clock.Clock, d time.Duration, f func()) (stop func() bool) {
+	switch c := c.(type) {
+	case clock.Funcs:
+		return c.AfterFunc(d, f)
+	case clock.Timeouts: // f is then called a moment late, in a goroutine of its own
+		limit, release := c.WithTimeout(ctx, d)
+		unhook := context.AfterFunc(limit, f)
+		return func() bool { defer release(); return unhook() }
+	}
+	return time.AfterFunc(d, f).Stop
 }
 
 // stop keeps the timeout from passing now that the operation has returned, where its context may live on.

@@ -23,6 +23,11 @@ type Timeouts interface {
 	WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc)
 }
 
+// Funcs is a Clock that calls functions on its own time.
+type Funcs interface {
+	AfterFunc(d time.Duration, f func()) (stop func() bool)
+}
+
 // Waiter is a Clock that does a whole wait itself. A virtual clock needs that to know whether what happens on the way ends
 // the wait: it returns after d, or as soon as ctx is done or stop is closed.
 type Waiter interface {
