@@ -18,7 +18,7 @@ import (
 //     interrupted wait leaves no timer behind;
 //   - AfterFunc(d time.Duration, f func()) (stop func() bool), used for WithAttemptTimeout with Results.Keep, where the
 //     context outlives the timeout;
-//   - Wait(ctx context.Context, stop <-chan struct{}, d time.Duration), used in place of both: it returns after d, or as
+//   - Wait(ctx context.Context, stop <-chan struct{}, d time.Duration), used in place of After and NewTimer: it returns after d, or as
 //     soon as ctx is done or stop is closed. For virtual clocks, which must know when a wait ends early;
 //   - WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc), used for
 //     WithAttemptTimeout. Without it attempt timeouts run on the system's clock.

@@ -192,7 +192,7 @@ func TestConfigErrorMisplacedPolicy(t *testing.T) {
 
 // TestConfigErrorJitterOnDraws: two draws on top of each other are refused, in any order and however they meet.
 func TestConfigErrorJitterOnDraws(t *testing.T) {
-	const problem = "the strategy draws its delays itself"
+	const problem = "the strategy draws its delays itself: leave one of the two out"
 	plain, draws := strategy.Constant{Delay: 1}, strategy.FullJitter{}
 	jitter := retry.WithJitter(strategy.Full)
 	for _, s := range []strategy.Strategy{
@@ -272,7 +272,7 @@ func TestConfigErrorText(t *testing.T) {
 	for want, err := range map[string]error{
 		`retry: WithMaxAttempts(0): must be at least 1`:    &retry.ConfigError{Option: "WithMaxAttempts", Value: 0, Problem: "must be at least 1"},
 		`retry: Policy("a\"b"): bad`:                       &retry.ConfigError{Option: "Policy", Value: `a"b`, Problem: "bad"},
-		`retry: fn(<nil>): must not be nil`:                &retry.ConfigError{Option: "fn", Problem: "must not be nil"},
+		`retry: fn(nil): must not be nil`:                  &retry.ConfigError{Option: "fn", Problem: "must not be nil"},
 		`retry: WithMaxElapsed(-1s): must not be negative`: &retry.ConfigError{Option: "WithMaxElapsed", Value: -time.Second, Problem: "must not be negative"},
 		`retry: invalid configuration`:                     (*retry.ConfigError)(nil),
 	} {
@@ -297,4 +297,23 @@ func TestNilContextPanics(t *testing.T) {
 	var none context.Context
 	require.Panics(t, func() { _, _ = retry.Do(none, succeed) })
 	require.Panics(t, func() { _ = retry.Run(none, func(context.Context) error { return nil }) })
+}
+
+// TestConditionBehindOnly: a condition that would never be asked is refused, wherever the two come from.
+func TestConditionBehindOnly(t *testing.T) {
+	only, other := condition.Only(condition.Is(errRec)), condition.Is(errRecCause)
+	policy := retry.MustNew(retry.WithCondition(other, only))
+	for _, opts := range [][]retry.Option{
+		{retry.WithCondition(only, other)},
+		{retry.WithCondition(only), retry.WithCondition(other)},
+		{policy, retry.WithCondition(other)},
+	} {
+		err := retry.Run(t.Context(), func(context.Context) error { t.Error("called"); return nil }, opts...)
+		var invalid *retry.ConfigError
+		require.ErrorAs(t, err, &invalid)
+		require.Equal(t, "WithCondition", invalid.Option)
+		require.Equal(t, other, invalid.Value)
+		require.Contains(t, err.Error(), "would never be asked")
+	}
+	require.NoError(t, retry.Run(t.Context(), func(context.Context) error { return nil }, policy, retry.WithRetryIf(func(error) bool { return true })))
 }

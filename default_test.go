@@ -58,6 +58,10 @@ func TestZeroPolicyIsTheDefaultPolicy(t *testing.T) {
 			require.ErrorIs(t, err, retry.ErrExhausted, name)
 			require.Equal(t, 5, calls, name)
 			require.LessOrEqual(t, time.Since(began), 3*time.Second, name) // in the bubble's time
+			require.Equal(t, 5, recError(t, retry.Run(t.Context(), func(context.Context) error { return errRec }, opts...)).Attempts, name)
+			loop := retry.NewLoop(t.Context(), opts...)
+			recLoop(loop, func(try *retry.Try) bool { try.Fail(errRec); return true })
+			require.Equal(t, 5, recError(t, loop.Err()).Attempts, name)
 		})
 	}
 	var none *retry.Policy

@@ -25,8 +25,8 @@
 //
 // Before every attempt, the first included: a context that is done, or a closed WithStop channel, ends the call. Throttles
 // are asked in order, and the executor does any wait they demand. Then the attempt runs. A nil error is success. A failure
-// is judged by the first of these that decides: a done context (stop), Permanent (stop), Results.Classify, the server's own
-// word (throttle.Signal), WithRetryIf, the conditions in order, the attempt's own timeout (retry), context.Canceled (stop),
+// is judged by the first of these that decides: a done context (stop), Permanent (stop), Results.Classify, a
+// throttle.Signal that says Yes or No, WithRetryIf, the conditions in order, the attempt's own timeout (retry), context.Canceled (stop),
 // condition.Hopeless (stop); else it is retried. Throttles are told the outcome.
 //
 // A retry needs an attempt left, a delay from the strategy, and a wait that ends before the time budget and the context's
@@ -52,7 +52,7 @@
 //	waits               strategy.FullJitter{Base: 200ms, Max: 20s}: 1.5s in all on average, 3s at most
 //	time                no limit but the context's deadline
 //	attempt timeout     none
-//	demanded waits      up to 60s
+//	told waits          up to 60s
 //	retried             every failure but cancellations, Permanent and what condition.Hopeless knows
 //
 // # Time

@@ -24,7 +24,6 @@ type call struct {
 	sleeper     clock.Sleeper
 	now         time.Time
 	observation Observation
-	startedAt   time.Time       // where the call is observed
 	paused      time.Duration   // spent in waits, if observed
 	attemptCtx  context.Context // of the last attempt, with its values
 	timeout     attemptTimer
@@ -44,11 +43,12 @@ func drive(ctx context.Context, c *config, w *work, made bool, err error) error 
 		k.tick()
 	}
 	defer func() { k.close(ctx, c) }() // panic and Goexit pass through
+	began := k.now
 	if c.observer != nil {
 		ctx = k.observe(ctx, c)
 	}
 	deadline, _ := ctx.Deadline()
-	k.begin(c, k.now, deadline)
+	k.begin(c, began, deadline)
 	k.start(c, k.now)
 
 	if made {
@@ -196,7 +196,7 @@ func (k *call) finish(ctx context.Context, c *config, w *work) error {
 			if k.attemptCtx != nil {
 				at = k.attemptCtx
 			}
-			logEnd(at, c.logger, c.name, k.attempts, k.ending, k.step.Delay, err)
+			k.logEnd(at, c)
 		}
 		if w.rescue != nil && ctx.Err() == nil {
 			err = w.rescue(ctx, err)

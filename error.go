@@ -3,6 +3,7 @@ package retry
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -19,7 +20,7 @@ var (
 	// ErrRefused: a throttle refused an attempt. The reason also wraps the throttle's error.
 	ErrRefused error = &sentinel{text: "retry: refused by a throttle"}
 	// ErrHintTooLong: a server or throttle demanded a wait above WithMaxHint.
-	ErrHintTooLong error = &sentinel{text: "retry: demanded wait too long"}
+	ErrHintTooLong error = &sentinel{text: "retry: asked to wait too long"}
 	// ErrBudget: the retry budget refused a retry.
 	ErrBudget error = &sentinel{text: "retry: retry budget used up"}
 	// ErrNoDelay: the strategy gave no further delay.
@@ -189,10 +190,20 @@ func (e *ConfigError) Error() string {
 	if e == nil {
 		return ErrConfig.Error()
 	}
-	if text, ok := e.Value.(string); ok {
-		return fmt.Sprintf("retry: %s(%q): %s", e.Option, text, e.Problem)
+	return fmt.Sprintf("retry: %s(%s): %s", e.Option, show(e.Value), e.Problem)
+}
+
+// show writes a value for a person: one that can't write itself is named by its type.
+func show(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "nil"
+	case string:
+		return strconv.Quote(v)
+	case int, float64, bool, fmt.Stringer, error:
+		return fmt.Sprint(v)
 	}
-	return fmt.Sprintf("retry: %s(%v): %s", e.Option, e.Value, e.Problem)
+	return fmt.Sprintf("%T", v)
 }
 
 // Is reports whether target is ErrConfig.

@@ -105,7 +105,7 @@ func ExampleAfter() {
 	})
 	var gaveUp *retry.Error
 	fmt.Println(errors.As(err, &gaveUp), gaveUp.Delay, gaveUp.Reason)
-	// Output: true 1h0m0s retry: demanded wait too long
+	// Output: true 1h0m0s retry: asked to wait too long
 }
 
 func ExampleNewLoop() {
@@ -162,7 +162,7 @@ func ExampleWithThrottle() {
 	err = retry.Run(context.Background(), place, policy)
 	fmt.Println(errors.Is(err, retry.ErrHintTooLong), errors.As(err, &held), held.Key)
 	// Output:
-	// quota used up (retry "place order": gave up after 1 attempt: demanded wait too long)
+	// quota used up (retry "place order": gave up after 1 attempt: asked to wait too long)
 	// true true acme
 }
 

@@ -3,11 +3,9 @@ module github.com/seed-89b3229b/retry
 go 1.26.0
 
 require (
+	github.com/benbjohnson/clock v1.3.5
 	github.com/stretchr/testify v1.12.1
 	go.uber.org/goleak v1.3.0
 )
 
-require (
-	github.com/benbjohnson/clock v1.3.5 // indirect
-	go.yaml.in/yaml/v3 v3.0.5 // indirect
-)
+require go.yaml.in/yaml/v3 v3.0.5 // indirect

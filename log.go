@@ -3,7 +3,6 @@ package retry
 import (
 	"context"
 	"log/slog"
-	"time"
 )
 
 // The keys of log lines are those of telemetry.
@@ -14,6 +13,7 @@ const (
 	keyAttempts    = "retry.attempts"
 	keyDelay       = "retry.delay"
 	keySource      = "retry.delay.source"
+	keyReason      = "retry.reason"
 	keyOutcome     = "retry.outcome"
 	keyError       = "error"
 )
@@ -22,22 +22,35 @@ func logRetry(ctx context.Context, l *slog.Logger, e *Event) {
 	if !l.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
-	l.LogAttrs(ctx, slog.LevelInfo, "retry scheduled",
-		slog.String(keyName, e.Name), slog.Int(keyAttempt, e.Number), slog.Int(keyMaxAttempts, e.Max),
-		slog.Duration(keyDelay, e.Delay), slog.String(keySource, e.Source.String()), slog.Any(keyError, e.Err))
+	attrs := []slog.Attr{slog.String(keyName, e.Name), slog.Int(keyAttempt, e.Number)}
+	if e.Max > 0 {
+		attrs = append(attrs, slog.Int(keyMaxAttempts, e.Max))
+	}
+	l.LogAttrs(ctx, slog.LevelInfo, "retry scheduled", append(attrs,
+		slog.Duration(keyDelay, e.Delay), slog.String(keySource, e.Source.String()), slog.Any(keyError, e.Err))...)
 }
 
-func logEnd(ctx context.Context, l *slog.Logger, name string, attempts int, ending Ending, delay time.Duration, err error) {
-	level := slog.LevelWarn
-	if ending == EndCanceled {
+// logEnd writes the last line of a call that failed.
+func (f *flow) logEnd(ctx context.Context, c *config) {
+	level, message := slog.LevelWarn, "retry gave up"
+	switch {
+	case f.step.Reason == ErrNotRetryable:
+		level, message = slog.LevelDebug, "not retried" // the failure is the caller's to judge, as without a retry
+	case f.ending == EndCanceled:
 		level = slog.LevelInfo // a shutdown is no trouble
 	}
-	if !l.Enabled(ctx, level) {
+	if !c.logger.Enabled(ctx, level) {
 		return
 	}
-	attrs := []slog.Attr{slog.String(keyName, name), slog.Int(keyAttempts, attempts), slog.String(keyOutcome, ending.String())}
-	if delay > 0 {
-		attrs = append(attrs, slog.Duration(keyDelay, delay))
+	attrs := []slog.Attr{
+		slog.String(keyName, c.name), slog.Int(keyAttempts, f.attempts),
+		slog.String(keyOutcome, f.ending.String()), slog.String(keyReason, reasonText(f.step.Reason)),
 	}
-	l.LogAttrs(ctx, level, "retry gave up", append(attrs, slog.Any(keyError, err))...)
+	if f.step.Delay > 0 {
+		attrs = append(attrs, slog.Duration(keyDelay, f.step.Delay))
+	}
+	if f.last != nil {
+		attrs = append(attrs, slog.Any(keyError, f.last))
+	}
+	c.logger.LogAttrs(ctx, level, message, attrs...)
 }

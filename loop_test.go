@@ -140,7 +140,7 @@ func TestLoopBreakIsTold(t *testing.T) {
 			b.Done @1s b2 transient 2
 			budget.Settle @1s failure 10
 			obs.AttemptDone @1s 2 transient
-			logger WARN retry gave up
+			logger DEBUG not retried
 			obs.Done @1s 2 aborted`)
 		require.Equal(t, retry.ErrNotRetryable, k.observer.ends[0].Reason)
 	})

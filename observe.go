@@ -8,8 +8,7 @@ import (
 
 // observe starts the observation of a call, if anybody is interested.
 func (k *call) observe(ctx context.Context, c *config) context.Context {
-	k.startedAt = k.now
-	next, observation := c.observer.Start(ctx, Call{Name: c.name, MaxAttempts: k.limit(c), Start: k.startedAt})
+	next, observation := c.observer.Start(ctx, Call{Name: c.name, MaxAttempts: k.limit(c), Start: k.now})
 	k.observation = observation
 	if next != nil {
 		ctx = next
@@ -29,7 +28,7 @@ func (k *call) limit(c *config) int {
 func (k *call) summary(ending Ending, err, reason error) Summary {
 	return Summary{
 		Attempts: k.attempts, At: k.now, Ending: ending, Err: err, Last: k.last, Reason: reason,
-		Elapsed: max(k.now.Sub(k.startedAt), 0), TotalDelay: k.paused,
+		Elapsed: max(k.now.Sub(k.began), 0), TotalDelay: k.paused,
 	}
 }
 

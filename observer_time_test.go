@@ -47,6 +47,38 @@ func TestClockIsReadWhereWanted(t *testing.T) {
 	require.Zero(t, clock.reads)
 }
 
+// recAsked is a context that counts what it is asked.
+type recAsked struct {
+	context.Context
+	values, deadlines int
+}
+
+func (c *recAsked) Value(key any) any           { c.values++; return c.Context.Value(key) }
+func (c *recAsked) Deadline() (time.Time, bool) { c.deadlines++; return c.Context.Deadline() }
+
+// TestContextIsAskedWhereWanted: a first success looks nothing up.
+func TestContextIsAskedWhereWanted(t *testing.T) {
+	ctx := &recAsked{Context: t.Context()}
+	for _, opts := range [][]retry.Option{nil, {retry.MustNew()}, {retry.WithMaxAttempts(3), retry.WithName("x")}} {
+		_, err := retry.Do(ctx, succeed, opts...)
+		require.NoError(t, err)
+		require.NoError(t, retry.Run(ctx, func(context.Context) error { return nil }, opts...))
+	}
+	require.Zero(t, ctx.values)
+	require.Zero(t, ctx.deadlines)
+}
+
+// TestElapsedBeginsWithTheCall: the limit counts from the same start as observers do.
+func TestElapsedBeginsWithTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newRecKit()
+		k.on["obs.Start"] = func() { time.Sleep(time.Second) }
+		_, err := k.do(t.Context(), recTimes(1), retry.WithMaxElapsed(2*time.Second))
+		require.ErrorIs(t, err, retry.ErrMaxElapsed)
+		require.Equal(t, time.Second, k.observer.ends[0].Elapsed)
+	})
+}
+
 // TestDurationIsMeasuredWhereWanted: by an observation, a throttle or a learning strategy.
 func TestDurationIsMeasuredWhereWanted(t *testing.T) {
 	learner := retry.WithStrategy(recLearner{recCurve{log: newRecLog()}})

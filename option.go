@@ -10,8 +10,8 @@ import (
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
-// Option is a setting of a Policy or of one call. The set of options is closed: the With functions of this package, and
-// *Policy. Of two options that set the same thing the later wins; those that say so add. Options are values to hand
+// Option is a setting of a Policy or of one call. The set of options is closed: the With functions of this package, Config
+// and *Policy. Of two options that set the same thing the later wins; those that say so add. Options are values to hand
 // over: safe for concurrent use, not to be compared.
 //
 // An option with a value that cannot be used makes a *ConfigError, before the operation runs.
@@ -88,7 +88,7 @@ func WithUnlimitedAttempts() Option { return unlimitedOption{} }
 
 // WithMaxElapsed limits the whole call, measured from its start, waits included: no wait is started that would end at or
 // after the limit. It does not interrupt a running attempt; a context with a deadline, or WithAttemptTimeout, does. 0: no
-// limit, the default.
+// limit, the default. The limit of attempts still holds: to retry for as long as d, add WithUnlimitedAttempts.
 func WithMaxElapsed(d time.Duration) Option { return maxElapsedOption(d) }
 
 // WithMaxRetryElapsed is WithMaxElapsed measured from the end of the first failed attempt, so that a long first attempt
@@ -97,7 +97,8 @@ func WithMaxRetryElapsed(d time.Duration) Option { return maxRetryElapsedOption(
 
 // WithAttemptTimeout gives the context of every attempt a deadline d from its start, or the parent's where that is
 // earlier. An attempt that ends by it fails with an error that matches ErrAttemptTimeout, and is retried unless a
-// condition says otherwise. The operation must heed its context. 0: no timeout, the default.
+// condition says otherwise. The operation must heed its context, and finish with what lives on that context: the body of an
+// HTTP response is to be read before fn returns, or Results.Keep takes the context over. 0: no timeout, the default.
 func WithAttemptTimeout(d time.Duration) Option { return attemptTimeoutOption(d) }
 
 // WithMaxDelay caps the waits that the policy itself asks for, jitter and the initial delay included. Strategies that
@@ -107,10 +108,10 @@ func WithMaxDelay(d time.Duration) Option { return maxDelayOption(d) }
 
 // WithMaxHint limits the wait that a server may demand (After, throttle.Signal) and the waits that throttles may demand
 // before one attempt, together. A longer demand ends the call at once with ErrHintTooLong; throttles have then been told,
-// so a cool-down is remembered. 0: no demanded wait is accepted. Default: 60 s.
+// so a cool-down is remembered. 0: no told wait is accepted. Default: 60 s.
 func WithMaxHint(d time.Duration) Option { return maxHintOption(d) }
 
-// WithHint says how demanded waits are used, whatever the signal itself says. Default: the signal's own rule, which is
+// WithHint says how told waits are used, whatever the signal itself says. Default: the signal's own rule, which is
 // throttle.AtLeast() unless set.
 func WithHint(r throttle.Rule) Option { return hintOption(r) }
 
@@ -132,8 +133,10 @@ func WithInitialDelay(d time.Duration, j strategy.Jitter) Option { return initia
 // marks, and verdicts of Results.Classify and of the server, still come first. Default: none.
 func WithRetryIf(f func(error) bool) Option { return retryIfOption(f) }
 
-// WithCondition adds conditions: they are asked in order, and the first that decides wins. A failure that none decides is
-// retried unless it is a cancellation or hopeless (condition.Hopeless). Default: none.
+// WithCondition adds conditions: they are asked in order, those of a policy before those of a call, and the first that
+// decides wins. A failure that none decides is retried unless it is a cancellation or hopeless (condition.Hopeless). A
+// condition behind one that always decides (condition.Only) would never be asked, and is a *ConfigError: for one call,
+// WithRetryIf decides instead of all conditions. Default: none.
 func WithCondition(c ...condition.Condition) Option { return conditionOption(c) }
 
 // WithThrottle adds throttles, asked in order before every attempt, the first included. Put those that only hold back,
@@ -155,8 +158,9 @@ func WithOnRetry(f func(context.Context, Event)) Option { return onRetryOption(f
 // the operation's. Default: none.
 func WithBeforeRetry(f func(context.Context, Event) error) Option { return beforeRetryOption(f) }
 
-// WithLogger writes one line per retry (level Info) and one when a call gives up (Warn; Info where it was cancelled), with
-// the attempt's context. Default: none.
+// WithLogger writes one line per retry (level Info) and one when a call gives up (Warn; Info where it was cancelled; Debug
+// for a failure that is not worth a retry), with the attempt's context. A logger in a package variable is the one of before
+// main: slog.Default() there is not what slog.SetDefault sets later. Default: none.
 func WithLogger(l *slog.Logger) Option { return loggerOption{l} }
 
 // WithStop ends calls in order once stop is closed: no new attempt starts, waits end at once, a running attempt finishes.
@@ -176,5 +180,5 @@ func WithAttemptInfo() Option { return attemptInfoOption{} }
 func WithClock(c Clock) Option { return clockOption{c} }
 
 // WithRand sets the source of random numbers in [0, 1). It must be safe for concurrent use. Draws per failure, in order:
-// the strategy's, the jitter's, the demanded wait's (only if used). Default: math/rand/v2.
+// the strategy's, the jitter's, the told wait's (only if used). Default: math/rand/v2.
 func WithRand(f func() float64) Option { return randOption(f) }

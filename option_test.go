@@ -115,6 +115,7 @@ func TestOptionTimeLimits(t *testing.T) {
 		{"retry elapsed largest", []retry.Option{retry.WithMaxRetryElapsed(recForever)}, 5, 4 * s, retry.ErrExhausted},
 		{"retry elapsed equal", []retry.Option{retry.WithMaxRetryElapsed(2 * s)}, 2, s, retry.ErrMaxElapsed},
 		{"retry elapsed above", []retry.Option{retry.WithMaxRetryElapsed(2*s + 1)}, 3, 2 * s, retry.ErrMaxElapsed},
+		{"retry elapsed below the first wait", []retry.Option{retry.WithMaxRetryElapsed(1)}, 1, 0, retry.ErrMaxElapsed},
 		{"retry elapsed later wins", []retry.Option{retry.WithMaxRetryElapsed(2 * s), retry.WithMaxRetryElapsed(0)}, 5, 4 * s, retry.ErrExhausted},
 		{"both, the first", []retry.Option{retry.WithMaxElapsed(2 * s), retry.WithMaxRetryElapsed(3 * s)}, 2, s, retry.ErrMaxElapsed},
 		{"both, the second", []retry.Option{retry.WithMaxElapsed(3 * s), retry.WithMaxRetryElapsed(2 * s)}, 2, s, retry.ErrMaxElapsed},
@@ -207,6 +208,26 @@ func TestOptionJitterArguments(t *testing.T) {
 		require.Equal(t, []time.Duration{d}, waits)
 		require.Equal(t, []string{fmt.Sprint(d, true, 0.25)}, got)
 	}
+}
+
+// TestOptionJitterKeepsTheStrategysMax: a jitter that goes up stays within the strategy's own cap too (P04).
+func TestOptionJitterKeepsTheStrategysMax(t *testing.T) {
+	up := []retry.Option{retry.WithJitter(strategy.Proportional(0.5)), retry.WithRand(recDraws(recMost))}
+	capped := strategy.Exponential{Base: 100, Max: 200}
+	for _, tc := range []struct {
+		opts []retry.Option
+		want []time.Duration
+	}{
+		{[]retry.Option{retry.WithStrategy(capped)}, []time.Duration{150, 200, 200, 200}},
+		{[]retry.Option{retry.WithStrategy(capped), retry.WithMaxDelay(120)}, []time.Duration{120, 120, 120, 120}},
+		{[]retry.Option{retry.WithStrategy(strategy.ByThrottled{Normal: capped, Throttled: strategy.Constant{}})}, []time.Duration{150, 200, 200, 200}},
+		{[]retry.Option{recEvery(100)}, []time.Duration{150, 150, 150, 150}},
+	} {
+		waits, _ := recWaits(t, append(tc.opts, up...)...)
+		require.Equal(t, tc.want, waits)
+	}
+	waits, _ := recWaits(t, append(up, retry.WithMaxAttempts(10))...)
+	require.Equal(t, []time.Duration{20 * time.Second, 20 * time.Second}, waits[7:], "the default's Max")
 }
 
 func TestOptionRetryIf(t *testing.T) {

@@ -274,7 +274,7 @@ func TestOrderStop(t *testing.T) {
 			budget.Settle @0s failure 0
 			obs.AttemptDone @0s 1 permanent
 			Keep 1 alive
-			logger WARN retry gave up
+			logger DEBUG not retried
 			obs.Done @0s 1 aborted`)
 	})
 }
@@ -298,7 +298,7 @@ func TestOrderPushback(t *testing.T) {
 			budget.Charge @0s permanent 0 last
 			budget.Settle @0s failure 10
 			obs.AttemptDone @0s 1 permanent
-			logger WARN retry gave up
+			logger DEBUG not retried
 			obs.Done @0s 1 aborted`)
 	})
 }

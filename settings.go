@@ -25,6 +25,7 @@ type config struct {
 	initialDelay    time.Duration
 	initialJitter   strategy.Jitter
 	strategy        strategy.Strategy
+	base            time.Duration    // of the default strategy, if Config sets it: strategy is then made by rebase
 	starter         strategy.Starter // strategy, if it is one
 	learner         strategy.Learner // strategy, if it is one
 	jitter          strategy.Jitter
@@ -67,9 +68,17 @@ func (c *config) merge(opts []Option) error {
 			return err
 		}
 	}
+	if c.base > 0 {
+		c.rebase()
+	}
 	if c.jitter != nil && c.strategy != nil {
 		if s, ok := c.strategy.(interface{ Jittered() bool }); ok && s.Jittered() {
-			return invalid("WithJitter", c.strategy, "the strategy draws its delays itself")
+			return invalid("WithJitter", c.strategy, "the strategy draws its delays itself: leave one of the two out")
+		}
+	}
+	for i := range max(len(c.conditions)-1, 0) {
+		if d, ok := c.conditions[i].(interface{ Decides() bool }); ok && d.Decides() {
+			return invalid("WithCondition", c.conditions[i+1], "would never be asked: a condition before it always decides, such as condition.Only")
 		}
 	}
 	c.timed = len(c.throttles) > 0 || c.observer != nil || c.learner != nil
@@ -151,6 +160,10 @@ func (c *config) apply(o Option) error {
 	case randOption:
 		c.rand = o
 		return required("WithRand", o == nil)
+	case Config:
+		return c.configure(o)
+	case *Config:
+		return invalid("Config", "*retry.Config", "must be the Config itself, not a pointer to it")
 	case typedResults:
 		c.results = o
 		return checkTyped(o)
@@ -170,10 +183,23 @@ func (c *config) setStrategy(s strategy.Strategy) error {
 	if mutable, ok := s.(interface{ Clone() strategy.Strategy }); ok {
 		s = mutable.Clone()
 	}
-	c.strategy = s
+	c.strategy, c.base = s, 0
 	c.starter, _ = c.strategy.(strategy.Starter)
 	c.learner, _ = c.strategy.(strategy.Learner)
 	return nil
+}
+
+// rebase makes the default strategy with a Base of its own. It is not capped below what was asked for: the default Max only
+// keeps doubling in bounds. Nothing is made anew that is there already, for the sake of options of a single call.
+func (c *config) rebase() {
+	most := max(defaultMax, c.base, c.maxDelay)
+	if c.jitter == nil {
+		if s := (strategy.FullJitter{Base: c.base, Max: most}); c.strategy != s {
+			c.strategy = s
+		}
+	} else if s := (strategy.Exponential{Base: c.base, Max: most}); c.strategy != s {
+		c.strategy = s
+	}
 }
 
 func (c *config) addObserver(o Observer) error {
@@ -210,7 +236,7 @@ func (c *config) curve() strategy.Strategy {
 	return defaultStrategy
 }
 
-// hintLimit is the longest demanded wait.
+// hintLimit is the longest told wait.
 func (c *config) hintLimit() time.Duration {
 	if c.maxHintSet {
 		return c.maxHint

@@ -173,6 +173,23 @@ func TestForeseenWaitCountsTogether(t *testing.T) {
 	}
 }
 
+// TestThrottleWaitsOfANanosecond: every wait above 0 is one, and the throttle is asked again.
+func TestThrottleWaitsOfANanosecond(t *testing.T) {
+	log := newRecLog()
+	log.began = recStart
+	a := &recThrottle{log: log, name: "a", admit: recAnswers(time.Duration(1), time.Duration(0))}
+	s := newRecSteps(t, retry.WithThrottle(a, &recThrottle{log: log, name: "b"}))
+	require.Equal(t, retry.Step{Action: retry.Wait, Delay: 1, Source: retry.SourceThrottle}, s.flow.Next(t.Context(), s.now))
+	s.now = s.now.Add(1)
+	s.next().reports(0, throttle.Outcome{})
+	log.require(t, `
+		a.Admit @0s 1ns
+		a.Admit @1ns go
+		b.Admit @1ns go
+		a.Done @1ns a2 success 1
+		b.Done @1ns b1 success 1`)
+}
+
 // TestThrottleWaitsSaturate: two waits whose sum does not fit.
 func TestThrottleWaitsSaturate(t *testing.T) {
 	s := newRecSteps(t, retry.WithMaxHint(recForever), retry.WithThrottle(&recThrottle{log: newRecLog(), name: "a", admit: recAnswers(recForever, recForever)}))

@@ -12,7 +12,8 @@ func Any(conditions ...Condition) Condition {
 }
 
 // Only returns a Condition that answers as Any does, and Stop where Any is Unknown: what is not named is not worth
-// another attempt. Without conditions it stops everything. Nothing that stands behind it in a list is ever asked.
+// another attempt. Without conditions it stops everything. Nothing behind it in a list
+// would ever be asked, so a policy refuses such a list: what is to be asked first must stand first.
 //
 // Among what is not named are timeouts of single attempts; Network and HTTPStatus do not cover those, Timeout does.
 //
@@ -96,6 +97,9 @@ func (o *only) Check(err error) Verdict {
 	}
 	return v
 }
+
+// Decides says that nothing behind o in a list is ever asked.
+func (o *only) Decides() bool { return true }
 
 type allOf struct{ list []Condition }
 

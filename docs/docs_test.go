@@ -66,10 +66,10 @@ func TestDefaults(t *testing.T) {
 	_, mean := waits(0.5)
 	assert.Equal(t, 1500*time.Millisecond, mean)
 
-	for _, row := range []string{"| attempts, the first included | 5 |", "`strategy.FullJitter{Base: 200ms, Max: 20s}`", "1.5 s on average, 3 s at most", "| wait that a server may demand | 60 s |"} {
+	for _, row := range []string{"| attempts, the first included | 5 |", "`strategy.FullJitter{Base: 200ms, Max: 20s}`", "1.5 s on average, 3 s at most", "| wait that a server may ask for | 60 s |"} {
 		assert.True(t, strings.Contains(string(readme), row), row)
 	}
-	for _, row := range []string{"attempts            5\n", "strategy.FullJitter{Base: 200ms, Max: 20s}: 1.5s in all on average, 3s at most", "demanded waits      up to 60s"} {
+	for _, row := range []string{"attempts            5\n", "strategy.FullJitter{Base: 200ms, Max: 20s}: 1.5s in all on average, 3s at most", "told waits          up to 60s"} {
 		assert.True(t, strings.Contains(string(doc), row), row)
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,17 +24,19 @@ import (
 
 // This file is the README's code, word for word: TestReadme finds every block of it here or in examples/hello.
 
-var policy = retry.MustNew(
-	retry.WithName("orders"),
-	retry.WithMaxElapsed(30*time.Second),
-	retry.WithAttemptTimeout(2*time.Second),
-	retry.WithCondition(condition.Only(condition.Network(), condition.Timeout(), condition.HTTPStatus(429, 503))),
-	retry.WithLogger(slog.Default()),
-)
+func newPolicy(log *slog.Logger) *retry.Policy {
+	return retry.MustNew(
+		retry.WithName("catalogue"),
+		retry.WithAttemptTimeout(2*time.Second),
+		retry.WithMaxElapsed(30*time.Second),
+		retry.WithCondition(condition.Only(condition.Network(), condition.Timeout(), condition.HTTPStatus(429, 502, 503, 504))),
+		retry.WithLogger(log),
+	)
+}
 
 type (
-	Order struct{}
-	Job   struct{ Done bool }
+	Product struct{}
+	Job     struct{ Done bool }
 )
 
 var (
@@ -40,7 +45,10 @@ var (
 	ErrNoSuchUser = errors.New("no such user")
 	ErrBusy       = errors.New("busy")
 
-	shop      interface{ Place(context.Context, string) (Order, error) }
+	policy    = newPolicy(slog.New(slog.DiscardHandler))
+	catalogue interface {
+		Product(context.Context, int) (Product, error)
+	}
 	call      func(context.Context) error
 	work      = call
 	step      = call
@@ -48,11 +56,11 @@ var (
 	reconnect chan struct{}
 )
 
-func readmePolicy(ctx context.Context, basket string) (Order, error) {
-	order, err := retry.Do(ctx, func(ctx context.Context) (Order, error) {
-		return shop.Place(ctx, basket)
+func readmePolicy(ctx context.Context, id int) (Product, error) {
+	product, err := retry.Do(ctx, func(ctx context.Context) (Product, error) {
+		return catalogue.Product(ctx, id)
 	}, policy)
-	return order, err
+	return product, err
 }
 
 func readmeErrors(err error) {
@@ -62,10 +70,10 @@ func readmeErrors(err error) {
 		fmt.Println("done")
 	case errors.Is(err, ErrSoldOut): // the operation's own error is always there
 		fmt.Println("sold out")
-	case errors.Is(err, context.Canceled): // so is the reason: here somebody gave up waiting
-		fmt.Println("cancelled")
-	case errors.As(err, &gaveUp):
-		fmt.Println(gaveUp.Attempts, gaveUp.Reason, gaveUp.Last)
+	case errors.As(err, &gaveUp): // so is the reason, by itself or with errors.Is
+		fmt.Println(gaveUp.Attempts, "attempts:", gaveUp.Reason, "-", gaveUp.Last)
+	default: // not worth a retry: err is what the operation returned
+		fmt.Println(err)
 	}
 }
 
@@ -74,10 +82,37 @@ func load(ctx context.Context) error {
 	case errors.Is(err, ErrNoSuchUser):
 		return retry.Permanent(err) // do not try again
 	case errors.Is(err, ErrBusy):
-		return retry.After(2*time.Second, err) // not before two seconds have passed
+		return retry.After(2*time.Second, err) // if again, then not before two seconds have passed
 	default:
 		return err
 	}
+}
+
+type statusError int // condition.HTTPStatus finds it by its method
+
+func (code statusError) HTTPStatusCode() int { return int(code) }
+func (code statusError) Error() string       { return http.StatusText(int(code)) }
+
+func fetch(ctx context.Context, url string) ([]byte, error) {
+	return retry.Do(ctx, func(ctx context.Context) ([]byte, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode == http.StatusOK {
+			return io.ReadAll(resp.Body) // here: the attempt's context ends with the attempt
+		}
+		err = statusError(resp.StatusCode)
+		if seconds, parseErr := strconv.ParseUint(resp.Header.Get("Retry-After"), 10, 32); parseErr == nil {
+			return nil, retry.After(time.Duration(seconds)*time.Second, err)
+		}
+		return nil, err
+	}, policy)
 }
 
 func readmeLoop(ctx context.Context) error {
@@ -91,7 +126,8 @@ func readmeLoop(ctx context.Context) error {
 }
 
 func readmeFlow(ctx context.Context) error {
-	flow := policy.Begin(time.Now(), time.Time{}, nil)
+	deadline, _ := ctx.Deadline()
+	flow := policy.Begin(time.Now(), deadline, nil)
 	step := flow.Next(ctx, time.Now())
 	for step.Action != retry.Done {
 		switch step.Action {
@@ -100,7 +136,8 @@ func readmeFlow(ctx context.Context) error {
 		case retry.Wait:
 			select {
 			case <-time.After(step.Delay):
-			case <-reconnect:
+			case <-reconnect: // an event makes the wait pointless
+			case <-ctx.Done(): // Next says so
 			}
 			step = flow.Next(ctx, time.Now())
 		}
@@ -109,7 +146,12 @@ func readmeFlow(ctx context.Context) error {
 }
 
 func readmeResult(ctx context.Context) (Job, error) {
-	job, err := retry.Do(ctx, fetchJob, retry.WithRetryResult(func(j Job) bool { return !j.Done }))
+	job, err := retry.Do(ctx, fetchJob,
+		retry.WithRetryResult(func(j Job) bool { return !j.Done }),
+		retry.WithStrategy(strategy.Constant{Delay: time.Second}),
+		retry.WithUnlimitedAttempts(),
+		retry.WithMaxElapsed(time.Minute),
+	)
 	return job, err
 }
 
@@ -139,6 +181,31 @@ func TestWaits(t *testing.T) {
 	require.Equal(t, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, clock.Waits())
 }
 
+func TestReadmeHTTP(t *testing.T) {
+	requests := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests++; requests == 1 {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		if r.URL.Path == "/missing" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		_, _ = w.Write([]byte("hello"))
+	}))
+	defer server.Close()
+	defer http.DefaultClient.CloseIdleConnections()
+	body, err := fetch(t.Context(), server.URL)
+	require.NoError(t, err)
+	require.Equal(t, "hello", string(body))
+	require.Equal(t, 2, requests)
+	_, err = fetch(t.Context(), server.URL+"/missing")
+	require.Equal(t, statusError(404), err)
+	require.Equal(t, 3, requests, "not retried")
+}
+
 func TestReadmeCode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		call = func(context.Context) error { return ErrNoSuchUser }
@@ -157,6 +224,13 @@ func TestReadmeCode(t *testing.T) {
 		step, work = flaky(1), flaky(1)
 		require.NoError(t, readmeLoop(t.Context()))
 		require.NoError(t, readmeFlow(t.Context()))
+
+		start = time.Now()
+		fetchJob = func(context.Context) (Job, error) { return Job{Done: time.Since(start) >= 5*time.Second}, nil }
+		job, err := readmeResult(t.Context())
+		require.NoError(t, err)
+		require.True(t, job.Done)
+		require.Equal(t, 5*time.Second, time.Since(start))
 	})
-	_, _, _ = readmePolicy, readmeErrors, readmeResult
+	_, _ = readmePolicy, readmeErrors
 }

@@ -66,7 +66,11 @@ func fetchAloud(ctx context.Context, out io.Writer, address string) (got order, 
 	got, err = fetch(ctx, address, retry.WithOnRetry(func(_ context.Context, e retry.Event) {
 		retried = append(retried, e)
 		say(e.At, "attempt %d failed (%v): %s", e.Number, e.Class, short(e.Err))
-		fmt.Fprintf(out, "          waiting %.3fs, as the %v asks\n", e.Delay.Seconds(), e.Source)
+		if e.Source == retry.SourceServer {
+			fmt.Fprintf(out, "          waiting %.3fs: the server asks for %v, and some is added to spread its clients\n", e.Delay.Seconds(), e.Signal.Delay)
+		} else {
+			fmt.Fprintf(out, "          waiting %.3fs, by the policy\n", e.Delay.Seconds())
+		}
 	}))
 
 	if err != nil {

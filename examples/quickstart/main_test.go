@@ -23,11 +23,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const wantOutput = `GET http://HOST/orders/42: at most 5 attempts, each of at most 800ms
 
   TIME  attempt 1 failed (transient): CONNECTION BROKEN
-          waiting TIME, as the policy asks
+          waiting TIME, by the policy
   TIME  attempt 2 failed (throttled): 503 Service Unavailable
-          waiting TIME, as the server asks
+          waiting TIME: the server asks for 1s, and some is added to spread its clients
   TIME  attempt 3 failed (timeout): retry: attempt timed out
-          waiting TIME, as the policy asks
+          waiting TIME, by the policy
   TIME  attempt 4 succeeded: order 42 is on its way
 `
 
