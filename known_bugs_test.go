@@ -340,8 +340,8 @@ func TestP24CallbackNumbers(t *testing.T) {
 }
 
 type kbNumbered struct {
-	n       int
-	payload [64]byte
+	n int
+	_ [64]byte // big enough to be seen if kept
 }
 
 func (e *kbNumbered) Error() string { return fmt.Sprint("failure ", e.n) }
@@ -450,7 +450,7 @@ func TestP46LinearSaturates(t *testing.T) {
 	// A policy that has failed 2^40 times already.
 	late := func(s strategy.Strategy) retry.Option {
 		return retry.WithStrategy(strategy.Func(func(state strategy.State) (time.Duration, bool) {
-			state.Number += 1 << 40
+			state.Number += min(1<<40, math.MaxInt)
 			return s.Next(state)
 		}))
 	}

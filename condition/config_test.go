@@ -2,6 +2,7 @@ package condition_test
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,7 +41,7 @@ func TestConfigErrors(t *testing.T) {
 		{condition.Is(errA, (*fault)(nil)), "Is[1]", "condition: Is[1]: must not be nil, is a nil *condition_test.fault"},
 		{condition.HTTPStatus(), "HTTPStatus", "condition: HTTPStatus: needs at least one code"},
 		{condition.HTTPStatus(503, 42), "HTTPStatus[1]", "condition: HTTPStatus[1] = 42: must be from 100 to 999"},
-		{condition.HTTPStatus(-1 << 63), "HTTPStatus[0]", "condition: HTTPStatus[0] = -9223372036854775808: must be from 100 to 999"},
+		{condition.HTTPStatus(math.MinInt), "HTTPStatus[0]", "condition: HTTPStatus[0] = -9223372036854775808: must be from 100 to 999"},
 		{condition.Any(good, nil), "Any[1]", "condition: Any[1]: must not be nil"},
 		{condition.Any(condition.Func(nil)), "Any[0]", "condition: Any[0]: must not be nil, is a nil condition.Func"},
 		{condition.Only((*picky)(nil)), "Only[0]", "condition: Only[0]: must not be nil, is a nil *condition_test.picky"},
