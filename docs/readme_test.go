@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -61,6 +62,15 @@ func readmePolicy(ctx context.Context, id int) (Product, error) {
 		return catalogue.Product(ctx, id)
 	}, policy)
 	return product, err
+}
+
+type Settings struct {
+	Catalogue retry.Config `yaml:"catalogue" env:", prefix=CATALOGUE_"` // as github.com/sethvargo/go-envconfig reads it
+}
+
+func readmeConfig(settings Settings) (*retry.Policy, error) {
+	policy, err := retry.New(retry.WithName("catalogue"), retry.WithMaxAttempts(3), settings.Catalogue)
+	return policy, err
 }
 
 func readmeErrors(err error) {
@@ -233,4 +243,12 @@ func TestReadmeCode(t *testing.T) {
 		require.Equal(t, 5*time.Second, time.Since(start))
 	})
 	_, _ = readmePolicy, readmeErrors
+
+	var settings Settings
+	require.NoError(t, json.Unmarshal([]byte(`{"Catalogue": {"max_attempts": 7, "base_delay": "10ms"}}`), &settings))
+	p, err := readmeConfig(settings)
+	require.NoError(t, err)
+	clock := retrytest.NewClock()
+	require.Error(t, retry.Run(t.Context(), flaky(9), p, retry.WithClock(clock)))
+	require.Len(t, clock.Waits(), 6)
 }
