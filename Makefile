@@ -6,7 +6,7 @@ GO          ?= go
 FUZZTIME    ?= 10s
 BENCH       ?= .
 COUNT       ?= 1
-CONCURRENT  ?= 20
+CONCURRENT  ?= 100
 # How long a single example may take.
 LIMIT       ?= 60
 

@@ -97,6 +97,11 @@ var doCases = []struct {
 		policy, fn := retry.MustNew(retry.WithStrategy(strategy.Constant{Delay: 1})), failing(3)
 		return func() { sink, _ = retry.Do(ctx, fn, policy) }
 	}},
+	// A wait of 1 ns is over before it begins; this one needs the timer, three allocations for any number of waits.
+	{"retry3-wait10us", 3, func(ctx context.Context) func() {
+		policy, fn := retry.MustNew(retry.WithStrategy(strategy.Constant{Delay: 10 * time.Microsecond})), failing(3)
+		return func() { sink, _ = retry.Do(ctx, fn, policy) }
+	}},
 	{"exhausted", 2, func(ctx context.Context) func() {
 		policy := retry.MustNew(retry.WithStrategy(strategy.Constant{}))
 		return func() { sink, _ = retry.Do(ctx, fail, policy) }

@@ -21,7 +21,7 @@ import (
 //   - Wait(ctx context.Context, stop <-chan struct{}, d time.Duration), used in place of After and NewTimer: it returns after d, or as
 //     soon as ctx is done or stop is closed. For virtual clocks, which must know when a wait ends early;
 //   - WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc), used for
-//     WithAttemptTimeout. Without it attempt timeouts run on the system's clock.
+//     WithAttemptTimeout; the cause is then the clock's own. Without it attempt timeouts run on the system's clock.
 type Clock interface {
 	Now() time.Time
 	After(d time.Duration) <-chan time.Time

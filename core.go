@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/seed-89b3229b/retry/internal/clock"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
 )
@@ -29,6 +30,8 @@ type flow struct {
 	attempts int // made, the running one included
 	number   int // failures since the curve began: State.Number
 
+	live    bool              // a driver's: time passes on clock while throttles are asked
+	clock   clock.Clock       // nil: the system's
 	rand    func() float64    // nil: math/rand/v2
 	started strategy.Strategy // a Starter's memory of this call
 	prev    time.Duration     // what the strategy returned last
@@ -61,6 +64,14 @@ func (f *flow) start(c *config, now time.Time) {
 	}
 }
 
+// refresh reads the clock anew after something that may have blocked. A Flow's time is its driver's.
+func (f *flow) refresh(now time.Time) time.Time {
+	if !f.live {
+		return now
+	}
+	return clock.Now(f.clock)
+}
+
 func (f *flow) maxAttempts(c *config) int {
 	if f.noRetry {
 		return 1
@@ -90,16 +101,24 @@ func (f *flow) next(ctx context.Context, c *config, now time.Time) {
 	}
 	for f.tickets.admitted < len(c.throttles) {
 		t := c.throttles[f.tickets.admitted]
+		if f.tickets.admitted > 0 {
+			now = f.refresh(now) // those before it may have blocked
+		}
 		ticket, wait, err := t.Admit(ctx, now, f.tickets.current())
 		if err != nil {
-			f.refuse(ctx, c, now, err)
+			f.refuse(ctx, c, f.refresh(now), err)
 			return
 		}
 		f.tickets.keep(ticket, wait <= 0)
 		if wait > 0 {
-			f.hold(ctx, c, now, t, wait)
+			f.hold(ctx, c, f.refresh(now), t, wait)
 			return
 		}
+	}
+	if len(c.throttles) > 0 && ctx.Err() != nil { // one of them took its time
+		reason, ending := contextEnd(ctx)
+		f.end(ctx, c, f.refresh(now), reason, ending)
+		return
 	}
 	f.phase, f.launched, f.told = running, now, 0
 	f.attempts++
@@ -139,12 +158,13 @@ func (f *flow) fits(c *config, now time.Time, wait time.Duration) error {
 }
 
 func (f *flow) refuse(ctx context.Context, c *config, now time.Time, err error) {
-	reason, ending := explain(ErrRefused, err), EndThrottled
 	if ctx.Err() != nil { // a throttle that blocked until the context ended
-		reason, ending = contextEnd(ctx)
+		reason, ending := contextEnd(ctx)
+		f.end(ctx, c, now, reason, ending)
+		return
 	}
 	f.step.Delay, f.step.Source = refusedFor(err), SourceThrottle
-	f.end(ctx, c, now, reason, ending)
+	f.end(ctx, c, now, explain(ErrRefused, err), EndThrottled)
 }
 
 // report: steps 4 to 10.
@@ -158,7 +178,7 @@ func (f *flow) report(ctx context.Context, c *config, now time.Time, o *throttle
 	}
 	o.Number = f.attempts
 	if c.timed && o.Duration == 0 && !f.launched.IsZero() {
-		o.Duration = now.Sub(f.launched)
+		o.Duration = max(now.Sub(f.launched), 0)
 	}
 	var v verdict
 	classify(ctx, c, o, &v)

@@ -29,7 +29,6 @@ type call struct {
 	timeout     attemptTimer
 	event       Event // of the last failure
 	retrying    bool  // a retry was decided and its wait is not over
-	stale       bool  // callbacks have run since now was read
 	done        bool
 }
 
@@ -38,7 +37,7 @@ type call struct {
 func drive(ctx context.Context, c *config, w *work, made bool, err error) error {
 	carried := carry.From(ctx)
 	k := call{sleeper: clock.Sleeper{Clock: clockOf(carried, c)}}
-	k.noRetry = carried.NoRetry
+	k.live, k.clock, k.noRetry = true, k.sleeper.Clock, carried.NoRetry
 	if made || c.clocked {
 		k.tick()
 	}
@@ -47,7 +46,10 @@ func drive(ctx context.Context, c *config, w *work, made bool, err error) error 
 	if c.observer != nil {
 		ctx = k.observe(ctx, c)
 	}
-	deadline, _ := ctx.Deadline()
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		deadline = time.Time{}
+	}
 	k.begin(c, began, deadline)
 	k.start(c, k.now)
 
@@ -73,7 +75,7 @@ func (k *call) tick() { k.now = clock.Now(k.sleeper.Clock) }
 // pause: step 12.
 func (k *call) pause(ctx context.Context, c *config) {
 	rest := k.step.Delay
-	if k.stale {
+	if rest > 0 || c.throttles != nil {
 		rest = k.remaining(rest)
 	}
 	if rest > 0 && ctx.Err() == nil && !closed(c.stop) {
@@ -84,7 +86,7 @@ func (k *call) pause(ctx context.Context, c *config) {
 		k.sleeper.Sleep(ctx, c.stop, rest)
 		began := k.now
 		k.tick()
-		k.paused += k.now.Sub(began)
+		k.paused += max(k.now.Sub(began), 0)
 	}
 	if k.retrying {
 		k.retrying = false
@@ -105,12 +107,11 @@ func (k *call) pause(ctx context.Context, c *config) {
 	k.next(ctx, c, k.now)
 }
 
-// remaining is what callbacks have left of a wait that began at now. It still ends when it was planned to, within the limits
-// that it was checked against.
+// remaining is what is left of a wait that began at now: conditions and callbacks have taken time since. The wait still ends
+// when it was planned to, within the limits that it was checked against.
 func (k *call) remaining(wait time.Duration) time.Duration {
 	began := k.now
 	k.tick()
-	k.stale = false
 	return wait - max(k.now.Sub(began), 0)
 }
 
@@ -133,14 +134,13 @@ func (k *call) attempt(ctx context.Context, c *config, w *work) {
 // leave: steps 4 to 11, after an attempt.
 func (k *call) leave(ctx, attemptCtx context.Context, c *config, w *work, err error) {
 	k.timeout.stop()
-	if err != nil && err != ErrAttemptTimeout && k.timeout.expired(ctx) {
-		err = &attemptTimeout{err}
-	}
-	o := throttle.Outcome{Err: err}
+	expired := k.timeout.expired(ctx)
+	o := throttle.Outcome{Err: timedOut(err, expired)}
 	if w.classify != nil {
-		if o = w.classify(err); o.Err != nil && err == nil && !c.measured() {
+		if o = w.classify(o.Err); o.Err != nil && err == nil && !c.measured() {
 			k.tick()
 		}
+		o.Err = timedOut(o.Err, expired)
 	}
 	k.report(ctx, c, k.now, &o)
 	k.retrying = k.step.Action == Wait
@@ -159,7 +159,6 @@ func (k *call) leave(ctx, attemptCtx context.Context, c *config, w *work, err er
 		}
 	}
 	k.part(ctx, w)
-	k.stale = k.observation != nil || k.retrying && (c.onRetry != nil || w.discard != nil)
 }
 
 // part settles what becomes of the attempt's value, and then ends its context.

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-89b3229b/retry/internal/errtree"
 )
 
 // The reasons for ending a call. Each is matched by errors.Is on the error that the call returned, beside the
@@ -39,6 +41,7 @@ var (
 	// ErrAttemptTimeout is matched by the failure of an attempt whose own deadline passed, and is the cause of its
 	// context's end. Its Timeout method returns true; it is also a context.DeadlineExceeded.
 	ErrAttemptTimeout error = &timeoutSentinel{text: "retry: attempt timed out"}
+	errPanicked       error = &sentinel{text: "retry: loop left by a panic"}
 	// ErrConfig is matched by every *ConfigError.
 	ErrConfig error = &sentinel{text: "retry: invalid configuration"}
 )
@@ -90,7 +93,7 @@ func (e *Error) Error() string {
 	}
 	var b strings.Builder
 	if e.Last != nil {
-		b.WriteString(e.Last.Error())
+		b.WriteString(textOf(e.Last))
 		b.WriteString(" (")
 	}
 	b.WriteString("retry")
@@ -140,7 +143,15 @@ func (e *Error) Unwrap() []error {
 // OpaqueRetry marks the error as another call's: the markers and told waits inside it do not steer the calls around.
 func (e *Error) OpaqueRetry() {}
 
-func reasonText(err error) string { return strings.TrimPrefix(err.Error(), "retry: ") }
+func reasonText(err error) string { return strings.TrimPrefix(textOf(err), "retry: ") }
+
+// textOf is err.Error(), and survives a nil pointer in err.
+func textOf(err error) string {
+	if errtree.IsNil(err) {
+		return "<nil>"
+	}
+	return err.Error()
+}
 
 // readable rounds a duration to four digits, and no coarser than a second.
 func readable(d time.Duration) time.Duration {
@@ -154,7 +165,7 @@ func readable(d time.Duration) time.Duration {
 // because is a reason with its detail, in one line of text.
 type because struct{ reason, detail error }
 
-func (b *because) Error() string   { return b.reason.Error() + ": " + b.detail.Error() }
+func (b *because) Error() string   { return textOf(b.reason) + ": " + textOf(b.detail) }
 func (b *because) Unwrap() []error { return []error{b.reason, b.detail} }
 
 func explain(reason, detail error) error {
@@ -166,11 +177,14 @@ func explain(reason, detail error) error {
 
 // contextReason says why a done context is done: its error and, where there is one, the cause.
 func contextReason(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if cause == nil || cause == err {
-		return err
+	err := ctx.Err()
+	if err != context.Canceled && err != context.DeadlineExceeded {
+		return err // a context of the caller's own making, with an error that may not even be comparable
 	}
-	return &because{err, cause}
+	if cause := context.Cause(ctx); cause != nil && cause != err {
+		return &because{err, cause}
+	}
+	return err
 }
 
 // ConfigError is a configuration that cannot be used. It is returned before anything runs, and matches ErrConfig.
@@ -209,7 +223,8 @@ func show(v any) string {
 // Is reports whether target is ErrConfig.
 func (e *ConfigError) Is(target error) bool { return target == ErrConfig }
 
-// Unwrap returns the error of the value's own Validate method, if that is where the problem was found.
+// Unwrap returns the error in which the problem was found, if there is one: that of the value's own Validate method, or of
+// reading it.
 func (e *ConfigError) Unwrap() error {
 	if e == nil {
 		return nil

@@ -33,7 +33,8 @@ type Flow struct {
 }
 
 // Begin makes a Flow for a call that starts now. deadline is the call's deadline on the same clock; zero: none. rnd draws
-// from [0, 1); nil: the policy's. Nothing is started: a Flow without a step may be dropped.
+// from [0, 1); nil: the policy's. Nothing is started: a Flow without a step may be dropped. A nil Policy, and a Flow that was
+// not begun, are those of the default policy.
 func (p *Policy) Begin(now, deadline time.Time, rnd func() float64) Flow {
 	if p == nil {
 		p = &defaultPolicy
@@ -63,9 +64,12 @@ func (f *Flow) Report(ctx context.Context, now time.Time, o throttle.Outcome) St
 }
 
 // Abort ends the call from outside: a wait that was interrupted, an attempt that panicked, a driver that gives up. c is
-// what becomes of a running attempt; a permission that led to no attempt is Skipped. The reason is the context's error if ctx
+// what becomes of a running attempt, Unset being Canceled; a permission that led to no attempt is Skipped. The reason is the context's error if ctx
 // is done, else ErrShutdown.
 func (f *Flow) Abort(ctx context.Context, now time.Time, c throttle.Class) Step {
+	if c == throttle.Unset {
+		c = throttle.Canceled
+	}
 	reason, ending := ErrShutdown, EndCanceled
 	if ctx.Err() != nil {
 		reason, ending = contextEnd(ctx)

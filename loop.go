@@ -45,12 +45,12 @@ func (l *Loop) Tries() iter.Seq[*Try] {
 		if l.err = c.untyped("a Loop, which has no result"); l.err != nil {
 			return
 		}
-		var try Try
-		left := false
+		number, left := 0, false
 		w := work{
 			try: func(ctx context.Context) error {
-				try = Try{ctx: ctx, number: try.number + 1}
-				left = !yield(&try)
+				number++
+				try := &Try{ctx: ctx, number: number} // one each: a Try that is kept does not become the next
+				left = !yield(try)
 				return try.err
 			},
 			classify: func(err error) throttle.Outcome {
@@ -60,15 +60,17 @@ func (l *Loop) Tries() iter.Seq[*Try] {
 				return throttle.Outcome{Err: err}
 			},
 		}
-		l.err = drive(l.ctx, &c, &w, false, nil)
+		err := errPanicked // unless drive returns
+		defer func() { l.err = err }()
+		err = drive(l.ctx, &c, &w, false, nil)
 	}
 }
 
-// Err returns how the loop ended, as Do would: nil after a success. After Fail and a break it is that error. It is nil until
-// the loop has ended.
+// Err returns how the loop ended, as Do would: nil after a success. After Fail and a break it is that error, after a panic in
+// the body that was recovered outside of the loop an error that says so. It is nil until the loop has ended.
 func (l *Loop) Err() error { return l.err }
 
-// Try is one attempt of a Loop. It ends with its iteration.
+// Try is one attempt of a Loop. It ends with its iteration: what is done to it later has no effect.
 type Try struct {
 	ctx    context.Context
 	number int

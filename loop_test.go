@@ -237,7 +237,7 @@ func TestLoopPanic(t *testing.T) {
 			} else {
 				require.True(t, recExits(body))
 			}
-			require.NoError(t, loop.Err())
+			require.EqualError(t, loop.Err(), "retry: loop left by a panic")
 			require.Error(t, ctx.Err())
 			k.requireEnded(t, retry.EndPanicked)
 			require.Empty(t, recLoop(loop, func(*retry.Try) bool { return true }))

@@ -2,6 +2,7 @@ package retry
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/seed-89b3229b/retry/internal/errtree"
@@ -9,7 +10,8 @@ import (
 
 // Permanent marks err as not worth another attempt; nil stays nil. The call returns err itself, without the mark. Found
 // anywhere below other errors (fmt.Errorf with %w, errors.Join) it still ends the call, which then keeps the whole error
-// in an *Error whose Reason is ErrNotRetryable. Marks within an inner call's *Error do not count.
+// in an *Error whose Reason is ErrNotRetryable. Marks within an inner call's *Error do not count; one at the top of what an
+// inner call returns is gone with that call, so mark again what the outer call must not retry either.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -29,7 +31,7 @@ func After(d time.Duration, err error) error {
 
 type permanentError struct{ err error }
 
-func (e *permanentError) Error() string { return e.err.Error() }
+func (e *permanentError) Error() string { return textOf(e.err) }
 func (e *permanentError) Unwrap() error { return e.err }
 
 type afterError struct {
@@ -37,16 +39,27 @@ type afterError struct {
 	told time.Duration
 }
 
-func (e *afterError) Error() string             { return e.err.Error() }
+func (e *afterError) Error() string             { return textOf(e.err) }
 func (e *afterError) Unwrap() error             { return e.err }
 func (e *afterError) RetryAfter() time.Duration { return e.told }
 
 // attemptTimeout is the error of an attempt whose own deadline passed: the operation's text, and ErrAttemptTimeout.
 type attemptTimeout struct{ err error }
 
-func (e *attemptTimeout) Error() string   { return e.err.Error() }
-func (e *attemptTimeout) Timeout() bool   { return true }
-func (e *attemptTimeout) Unwrap() []error { return []error{e.err, ErrAttemptTimeout} }
+func (e *attemptTimeout) Error() string { return textOf(e.err) }
+func (e *attemptTimeout) Timeout() bool { return true }
+func (e *attemptTimeout) Unwrap() error { return e.err }
+func (e *attemptTimeout) Is(target error) bool {
+	return target == ErrAttemptTimeout || target == context.DeadlineExceeded
+}
+
+// timedOut makes err match ErrAttemptTimeout if the attempt's own deadline has passed.
+func timedOut(err error, expired bool) error {
+	if !expired || err == nil || errors.Is(err, ErrAttemptTimeout) {
+		return err
+	}
+	return &attemptTimeout{err}
+}
 
 // unmark removes the marks at the top of err and says whether one of them was Permanent.
 func unmark(err error) (bare error, permanent bool) {
@@ -81,10 +94,8 @@ func traitsOf(err error) (t traits) {
 			t.attemptTimeout = true
 		case *timeoutSentinel:
 			t.attemptTimeout = t.attemptTimeout || error(e) == ErrAttemptTimeout
-			t.timeout = true
-		case interface{ Timeout() bool }:
-			t.timeout = t.timeout || e.Timeout()
 		}
+		t.timeout = t.timeout || errtree.TimedOut(err)
 		if err == context.Canceled {
 			t.canceled = true
 		} else if e, ok := err.(interface{ Is(error) bool }); ok && !t.canceled {
@@ -92,6 +103,5 @@ func traitsOf(err error) (t traits) {
 		}
 		return true
 	})
-	t.timeout = t.timeout || t.attemptTimeout
 	return t
 }

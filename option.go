@@ -3,6 +3,7 @@ package retry
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/seed-89b3229b/retry/condition"
@@ -107,7 +108,7 @@ func WithAttemptTimeout(d time.Duration) Option { return attemptTimeoutOption(d)
 func WithMaxDelay(d time.Duration) Option { return maxDelayOption(d) }
 
 // WithMaxHint limits the wait that a server may demand (After, throttle.Signal) and the waits that throttles may demand
-// before one attempt, together. A longer demand ends the call at once with ErrHintTooLong; throttles have then been told,
+// before one attempt, together; the two are not added up. A longer demand ends the call at once with ErrHintTooLong; throttles have then been told,
 // so a cool-down is remembered. 0: no told wait is accepted. Default: 60 s.
 func WithMaxHint(d time.Duration) Option { return maxHintOption(d) }
 
@@ -121,7 +122,7 @@ func WithStrategy(s strategy.Strategy) Option { return strategyOption{s} }
 
 // WithJitter randomises the strategy's waits, after the cap and within it: neither the strategy's Max nor WithMaxDelay is
 // exceeded. Without WithStrategy it works on strategy.Exponential with
-// the default's Base and Max. With a strategy that draws its waits itself (FullJitter, EqualJitter, Decorrelated) it is a
+// the default's Base and Max. With a strategy that draws its waits itself (FullJitter, EqualJitter, Decorrelated, a ByThrottled with one of them) it is a
 // *ConfigError. Default: none.
 func WithJitter(j strategy.Jitter) Option { return jitterOption(j) }
 
@@ -137,11 +138,11 @@ func WithRetryIf(f func(error) bool) Option { return retryIfOption(f) }
 // decides wins. A failure that none decides is retried unless it is a cancellation or hopeless (condition.Hopeless). A
 // condition behind one that always decides (condition.Only) would never be asked, and is a *ConfigError: for one call,
 // WithRetryIf decides instead of all conditions. Default: none.
-func WithCondition(c ...condition.Condition) Option { return conditionOption(c) }
+func WithCondition(c ...condition.Condition) Option { return conditionOption(slices.Clone(c)) }
 
 // WithThrottle adds throttles, asked in order before every attempt, the first included. Put those that only hold back,
 // such as gates, before those that hand something out. Default: none.
-func WithThrottle(t ...throttle.Throttle) Option { return throttleOption(t) }
+func WithThrottle(t ...throttle.Throttle) Option { return throttleOption(slices.Clone(t)) }
 
 // WithBudget sets the budget that is charged for every retry when it is decided, before its wait. Default: none.
 func WithBudget(b throttle.Budget) Option { return budgetOption{b} }
@@ -164,7 +165,8 @@ func WithBeforeRetry(f func(context.Context, Event) error) Option { return befor
 func WithLogger(l *slog.Logger) Option { return loggerOption{l} }
 
 // WithStop ends calls in order once stop is closed: no new attempt starts, waits end at once, a running attempt finishes.
-// A call that then has no success ends with ErrShutdown. Nil: none, the default.
+// A call whose failure would then be retried ends with ErrShutdown. The channel must be closed, not sent to: a value would
+// end only the call that receives it. Nil: none, the default.
 func WithStop(stop <-chan struct{}) Option { return stopOption(stop) }
 
 // WithErrorHistory keeps the first n/2 and the last n-n/2 failures in Error.History, and their number between in
@@ -175,10 +177,11 @@ func WithErrorHistory(n int) Option { return historyOption(n) }
 // costs one allocation per attempt. Default: off.
 func WithAttemptInfo() Option { return attemptInfoOption{} }
 
-// WithClock sets the clock of the policy's own waits, limits, throttles and attempt timeouts. ContextWithClock wins over it.
+// WithClock sets the clock of the policy's own waits, limits, throttles and attempt timeouts. The context's deadline is read
+// on it too. ContextWithClock wins over it.
 // Default: the system's clock, which testing/synctest makes exact.
 func WithClock(c Clock) Option { return clockOption{c} }
 
 // WithRand sets the source of random numbers in [0, 1). It must be safe for concurrent use. Draws per failure, in order:
-// the strategy's, the jitter's, the told wait's (only if used). Default: math/rand/v2.
+// the strategy's, the jitter's, the told wait's (only where it can matter). Default: math/rand/v2.
 func WithRand(f func() float64) Option { return randOption(f) }

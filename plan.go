@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/seed-89b3229b/retry/internal/errtree"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
 )
@@ -89,10 +90,9 @@ func (f *flow) curve(c *config) strategy.Strategy {
 		return c.curve()
 	}
 	if f.started == nil {
-		f.started = c.starter.Start()
-	}
-	if f.started == nil { // a Starter that has nothing to start
-		return c.starter
+		if f.started = c.starter.Start(); errtree.IsNil(f.started) { // it has nothing to start
+			f.started = c.starter
+		}
 	}
 	return f.started
 }

@@ -17,7 +17,8 @@ type Results[T any] struct {
 	// is still alive.
 	Discard func(v T)
 	// Keep is told the value that the call returns, with or without an error, where that value lives on the attempt's
-	// context, as a response body does: the context ends when release is called or the parent ends, and the attempt timeout
-	// covers the operation only. Do returns what Keep returns. release may be called from anywhere, any number of times.
+	// context, as a response body does. With WithAttemptTimeout, which covers the operation only, the attempt's context then
+	// ends when release is called or the parent ends; without it that context is the call's, and release does nothing. Do
+	// returns what Keep returns. release may be called from anywhere, any number of times.
 	Keep func(v T, release context.CancelFunc) T
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-89b3229b/retry/condition"
+	"github.com/seed-89b3229b/retry/internal/errtree"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
 )
@@ -181,7 +182,9 @@ func (c *config) setStrategy(s strategy.Strategy) error {
 		return err
 	}
 	if mutable, ok := s.(interface{ Clone() strategy.Strategy }); ok {
-		s = mutable.Clone()
+		if s = mutable.Clone(); errtree.IsNil(s) {
+			return invalid("WithStrategy", mutable, "its Clone method returned nil")
+		}
 	}
 	c.strategy, c.base = s, 0
 	c.starter, _ = c.strategy.(strategy.Starter)

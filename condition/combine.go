@@ -101,6 +101,14 @@ func (o *only) Check(err error) Verdict {
 // Decides says that nothing behind o in a list is ever asked.
 func (o *only) Decides() bool { return true }
 
+// Decides says whether one of the list does.
+func (a *anyOf) Decides() bool { return slices.ContainsFunc(a.list, decides) }
+
+func decides(c Condition) bool {
+	d, ok := c.(interface{ Decides() bool })
+	return ok && d.Decides()
+}
+
 type allOf struct{ list []Condition }
 
 func (a *allOf) Check(err error) Verdict {

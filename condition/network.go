@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/url"
 	"slices"
+
+	"github.com/seed-89b3229b/retry/internal/errtree"
 )
 
 // Network returns a Condition that says Retry for a failure of the network that may pass, and is Unknown for any other.
@@ -47,7 +49,7 @@ func isNetwork(err error) bool {
 	case *net.DNSError:
 		return !e.IsNotFound && (e.IsTimeout || e.IsTemporary)
 	case *net.OpError:
-		return timedOut(e)
+		return errtree.TimedOut(e)
 	case *url.Error:
 		// Its Timeout passes on what is below, a context's deadline included; what is below is visited anyway.
 		return false

@@ -2,9 +2,6 @@ package condition
 
 import (
 	"context"
-	"io/fs"
-	"net"
-	"net/url"
 	"os"
 
 	"github.com/seed-89b3229b/retry/internal/errtree"
@@ -32,27 +29,5 @@ func (timeout) Check(err error) Verdict {
 }
 
 func isTimeout(err error) bool {
-	return timedOut(err) || is(err, context.DeadlineExceeded) || is(err, os.ErrDeadlineExceeded)
-}
-
-// timedOut returns err.Timeout(), false where there is no such method. It goes down by itself through the standard
-// library's wrappers, which pass the question on and would put it to a nil pointer too.
-func timedOut(err error) bool {
-	for !errtree.IsNil(err) {
-		switch e := err.(type) {
-		case *url.Error:
-			err = e.Err
-		case *net.OpError:
-			err = e.Err
-		case *os.SyscallError:
-			err = e.Err
-		case *fs.PathError:
-			err = e.Err
-		case interface{ Timeout() bool }:
-			return e.Timeout()
-		default:
-			return false
-		}
-	}
-	return false
+	return errtree.TimedOut(err) || is(err, context.DeadlineExceeded) || is(err, os.ErrDeadlineExceeded)
 }

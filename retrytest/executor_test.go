@@ -134,7 +134,7 @@ func TestExecutorAttemptTimeoutKept(t *testing.T) {
 			require.ErrorIs(t, err, retry.ErrAttemptTimeout)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			clk.RequireElapsed(t, time.Second)
-			assertEnded(t, kept, context.Canceled, retry.ErrAttemptTimeout)
+			assertEnded(t, kept, context.DeadlineExceeded, retry.ErrAttemptTimeout)
 
 			_, err = retry.Do(ctx, func(ctx context.Context) (int, error) {
 				kept = ctx

@@ -26,7 +26,8 @@ const deepest = 8
 //	decorrelated(base=200ms, max=20s, capped=true)
 //	bythrottled(normal=fulljitter(base=50ms), throttled=fulljitter(base=1s))
 //
-// Names and fields are those of the Go types, in any case. Every field may be left out, and zero means what it means in
+// Names and fields are those of the Go types, in any case. Every field may be left out but sequence's delays and bythrottled's
+// two, and zero means what it means in
 // the type: exponential and exponential(base=0s) are both Exponential{}. Durations are as time.ParseDuration reads them,
 // so they need a unit. Spaces around names, values and commas do not matter. At most 8 strategies stand inside one
 // another.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// cooldown is one observation. It is replaced, never changed, except for led.
+// cooldown is one observation. It is replaced, never changed, except for led and known.
 type cooldown struct {
 	key    Key
 	from   time.Time     // kept apart from length, because their sum may not be a time
@@ -14,6 +14,7 @@ type cooldown struct {
 	source string
 	err    error
 	led    atomic.Bool // somebody has the first place
+	known  atomic.Bool // somebody has foreseen it
 }
 
 // remaining returns how long c still lasts at now; 0 or less: it is over.
@@ -76,10 +77,11 @@ func (g *Gate) admit(now time.Time, p *place, keys []Key) (*place, time.Duration
 	return p, addSaturating(rest, p.offset)
 }
 
-// ready says how long admit would let a newcomer wait, without giving it a place.
+// ready says how long admit would let a newcomer wait, without giving it a place. Those who plan by it come back together,
+// so only the first to foresee a cool-down is told its very end.
 func (g *Gate) ready(at time.Time, keys []Key) time.Duration {
 	last, rest := g.last(at, keys)
-	if last == nil || !last.led.Load() {
+	if last == nil || !last.led.Load() && last.known.CompareAndSwap(false, true) {
 		return rest
 	}
 	return addSaturating(rest, g.draw(last))

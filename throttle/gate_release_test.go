@@ -116,12 +116,12 @@ func TestReleaseDrawsItselfWithoutRand(t *testing.T) {
 }
 
 func TestReadyTakesNoPlace(t *testing.T) {
-	g := throttle.Gate{Rand: script(t, 0.5, 0.25)}
+	g := throttle.Gate{Rand: script(t, 0.75, 0.5, 0.25)}
 	th := g.For("a")
 	g.Block(t0, 10*sec, "a")
-	ready(t, th, t0, 10*sec)
-	ready(t, th, t0.Add(sec), 9*sec)
-	admit(t, th, t0, nil, 10*sec)      // so this one is the first
+	ready(t, th, t0, 10*sec)           // the first to foresee it is told the end
+	ready(t, th, t0.Add(sec), 9750*ms) // the others are spread
+	admit(t, th, t0, nil, 10*sec)      // neither has taken the first place: this one has
 	ready(t, th, t0.Add(sec), 9500*ms) // and then newcomers are not
 	admit(t, th, t0, nil, 10250*ms)    // nor is this one
 	ready(t, th, t0.Add(10*sec), 0)    // but who comes later goes at once

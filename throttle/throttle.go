@@ -94,30 +94,26 @@ type Throttle interface {
 	Done(ctx context.Context, now time.Time, t Ticket, o Outcome)
 }
 
-// Planner is a Throttle that can foresee. Ready says how much longer than at an attempt would be held back; it only
+// Planner is what a Throttle may also be: one that can foresee. Ready says how much longer than at an attempt would be held back; it only
 // looks. The executor adds it to a retry's wait, so that one wait and one check of the limits suffice.
 type Planner interface {
-	Throttle
 	Ready(ctx context.Context, at time.Time) time.Duration
 }
 
-// Attacher is a Throttle whose ticket the operation needs, such as a token. Attach returns the attempt's context with
+// Attacher is what a Throttle may also be: one whose ticket the operation needs, such as a token. Attach returns the attempt's context with
 // the ticket in it.
 type Attacher interface {
-	Throttle
 	Attach(ctx context.Context, t Ticket) context.Context
 }
 
-// Labeler is a Throttle whose tickets have a name for telemetry: an index, never the key itself.
+// Labeler is what a Throttle may also be: one whose tickets have a name for telemetry, an index and never the key itself.
 type Labeler interface {
-	Throttle
 	Label(t Ticket) string
 }
 
-// Explainer is a Throttle that can say why it holds attempts back. The executor asks it when a wait that the throttle
+// Explainer is what a Throttle may also be: one that can say why it holds attempts back. The executor asks it when a wait that the throttle
 // demanded is too long, and returns the answer within the call's error. Nil: nothing to say.
 type Explainer interface {
-	Throttle
 	Explain(ctx context.Context, now time.Time) *Error
 }
 
