@@ -2,6 +2,8 @@ package retry
 
 import (
 	"context"
+	"math"
+	"time"
 
 	"github.com/seed-89b3229b/retry/internal/carry"
 	"github.com/seed-89b3229b/retry/throttle"
@@ -26,8 +28,8 @@ func AttemptFrom(ctx context.Context) (a Attempt, ok bool) {
 
 // enter makes the context of an attempt: timeout, facts, what throttles attach, what the observer adds.
 func (k *call) enter(ctx context.Context, c *config, w *work) context.Context {
-	if c.attemptTimeout > 0 {
-		ctx = k.timeout.begin(ctx, k.sleeper.Clock, c.attemptTimeout, w.keep != nil)
+	if d := k.attemptTimeout(c); d > 0 {
+		ctx = k.timeout.begin(ctx, k.clock, d, w.keep != nil)
 	}
 	if c.attemptInfo {
 		v := carry.From(ctx)
@@ -51,4 +53,23 @@ func (k *call) enter(ctx context.Context, c *config, w *work) context.Context {
 		}
 	}
 	return ctx
+}
+
+// attemptTimeout is the timeout of the attempt that starts now; 0: none.
+func (k *call) attemptTimeout(c *config) time.Duration {
+	if c.timeoutShare == 0 {
+		return c.attemptTimeout
+	}
+	var left time.Duration = math.MaxInt64
+	if c.maxElapsed > 0 {
+		left = c.maxElapsed - k.now.Sub(k.began)
+	}
+	if !k.deadline.IsZero() {
+		left = min(left, k.deadline.Sub(k.now))
+	}
+	if left == math.MaxInt64 {
+		return 0
+	}
+	// A share of no time at all is a timeout that has passed, not none.
+	return max(time.Duration(c.timeoutShare*float64(left)), c.minTimeout, 1)
 }

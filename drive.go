@@ -117,12 +117,10 @@ func (k *call) remaining(wait time.Duration) time.Duration {
 
 // attempt: steps 3 to 11.
 func (k *call) attempt(ctx context.Context, c *config, w *work) {
-	if c.timed {
-		if c.throttles != nil {
-			k.tick() // one of them may have blocked
-		}
-		k.launched = k.now
+	if c.throttles != nil || c.timeoutShare > 0 {
+		k.tick() // throttles may have blocked, and without a wait nobody has looked since the last failure
 	}
+	k.launched = k.now
 	k.attemptCtx = k.enter(ctx, c, w)
 	err := w.try(k.attemptCtx)
 	if err != nil || c.measured() {

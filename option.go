@@ -31,9 +31,13 @@ type (
 	maxHintOption         time.Duration
 	historyOption         int
 	attemptInfoOption     struct{}
-	strategyOption        struct{ strategy.Strategy }
-	jitterOption          strategy.Jitter
-	initialDelayOption    struct {
+	timeoutShareOption    struct {
+		fraction float64
+		min      time.Duration
+	}
+	strategyOption     struct{ strategy.Strategy }
+	jitterOption       strategy.Jitter
+	initialDelayOption struct {
 		delay  time.Duration
 		jitter strategy.Jitter
 	}
@@ -61,6 +65,7 @@ func (maxDelayOption) option()        {}
 func (maxHintOption) option()         {}
 func (historyOption) option()         {}
 func (attemptInfoOption) option()     {}
+func (timeoutShareOption) option()    {}
 func (strategyOption) option()        {}
 func (jitterOption) option()          {}
 func (initialDelayOption) option()    {}
@@ -101,6 +106,15 @@ func WithMaxRetryElapsed(d time.Duration) Option { return maxRetryElapsedOption(
 // condition says otherwise. The operation must heed its context, and finish with what lives on that context: the body of an
 // HTTP response is to be read before fn returns, or Results.Keep takes the context over. 0: no timeout, the default.
 func WithAttemptTimeout(d time.Duration) Option { return attemptTimeoutOption(d) }
+
+// WithAttemptTimeoutShare gives every attempt a timeout that is a share of the time left: max(min, fraction·left), left being
+// what remains of WithMaxElapsed or until the context's deadline, whichever is less, when the attempt starts. Early attempts
+// then have time to spare, and late ones still leave room for another. Without either limit there is no timeout. fraction
+// must be above 0 and at most 1, min not negative; together with WithAttemptTimeout it is a *ConfigError. For the rest it is
+// WithAttemptTimeout. Default: none. After RetryTimeouts for Perl.
+func WithAttemptTimeoutShare(fraction float64, min time.Duration) Option {
+	return timeoutShareOption{fraction, min}
+}
 
 // WithMaxDelay caps the waits that the policy itself asks for, jitter and the initial delay included. Strategies that
 // draw cap before the draw, so that waits do not pile up at the cap. Waits that a server or throttle demands are

@@ -21,6 +21,8 @@ type config struct {
 	maxElapsed      time.Duration
 	maxRetryElapsed time.Duration
 	attemptTimeout  time.Duration
+	timeoutShare    float64 // 0: none
+	minTimeout      time.Duration
 	maxDelay        time.Duration
 	maxHint         time.Duration
 	initialDelay    time.Duration
@@ -77,13 +79,16 @@ func (c *config) merge(opts []Option) error {
 			return invalid("WithJitter", c.strategy, "the strategy draws its delays itself: leave one of the two out")
 		}
 	}
+	if c.timeoutShare > 0 && c.attemptTimeout > 0 {
+		return invalid("WithAttemptTimeoutShare", c.timeoutShare, "cannot be set together with WithAttemptTimeout")
+	}
 	for i := range max(len(c.conditions)-1, 0) {
 		if d, ok := c.conditions[i].(interface{ Decides() bool }); ok && d.Decides() {
 			return invalid("WithCondition", c.conditions[i+1], "would never be asked: a condition before it always decides, such as condition.Only")
 		}
 	}
 	c.timed = len(c.throttles) > 0 || c.observer != nil || c.learner != nil
-	c.clocked = c.timed || c.budget != nil || c.maxElapsed > 0 || c.initialDelay > 0
+	c.clocked = c.timed || c.budget != nil || c.maxElapsed > 0 || c.initialDelay > 0 || c.timeoutShare > 0
 	c.busy = c.clocked || c.stop != nil || c.attemptInfo || c.results != nil || c.fallback != nil || c.attemptTimeout > 0
 	return nil
 }
@@ -107,6 +112,12 @@ func (c *config) apply(o Option) error {
 		return setDuration(&c.maxRetryElapsed, "WithMaxRetryElapsed", time.Duration(o))
 	case attemptTimeoutOption:
 		return setDuration(&c.attemptTimeout, "WithAttemptTimeout", time.Duration(o))
+	case timeoutShareOption:
+		if !(o.fraction > 0 && o.fraction <= 1) {
+			return invalid("WithAttemptTimeoutShare", o.fraction, "the fraction must be above 0 and at most 1")
+		}
+		c.timeoutShare = o.fraction
+		return setDuration(&c.minTimeout, "WithAttemptTimeoutShare", o.min)
 	case maxDelayOption:
 		return setDuration(&c.maxDelay, "WithMaxDelay", time.Duration(o))
 	case maxHintOption:
