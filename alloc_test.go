@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/seed-89b3229b/retry"
 )
 
 // TestAllocations holds the promised number of allocations per call.
@@ -17,4 +19,29 @@ func TestAllocations(t *testing.T) {
 	for _, tc := range doCases {
 		assert.LessOrEqual(t, testing.AllocsPerRun(200, tc.call(ctx)), tc.allocs, tc.name)
 	}
+}
+
+// TestAllocationsOfASharedPolicy: two goroutines that take turns with one policy pay for nothing either.
+func TestAllocationsOfASharedPolicy(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	ctx, policy := t.Context(), retry.MustNew(retry.WithName("orders"), retry.WithMaxAttempts(4), recAtOnce)
+	flaky := failing(2)
+	turn, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for range turn {
+			_, _ = retry.Do(ctx, succeed, policy)
+			done <- struct{}{}
+		}
+	}()
+	assert.Zero(t, testing.AllocsPerRun(200, func() {
+		turn <- struct{}{}
+		<-done
+		sink, _ = retry.Do(ctx, succeed, policy)
+		sink, _ = retry.Do(ctx, flaky, policy)
+	}))
+	close(turn)
+	<-done
 }

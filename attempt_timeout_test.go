@@ -126,6 +126,9 @@ func TestAttemptTimeoutErrors(t *testing.T) {
 					require.EqualError(t, seen, tc.want)
 					require.EqualError(t, recError(t, err).Last, tc.want)
 				}
+				if tc.name == "its cause" {
+					require.Same(t, retry.ErrAttemptTimeout, recError(t, err).Last, "it needs no second match")
+				}
 				for _, target := range append(tc.is, retry.ErrAttemptTimeout, context.DeadlineExceeded) {
 					require.ErrorIs(t, err, target)
 				}
@@ -193,6 +196,24 @@ func TestAttemptTimeoutConditions(t *testing.T) {
 		require.Equal(t, 1, calls)
 		require.EqualError(t, err, "context deadline exceeded")
 		require.ErrorIs(t, err, retry.ErrAttemptTimeout)
+	})
+}
+
+// TestAttemptTimeoutAndClassify: an error that a hook puts in the operation's place is still that of a timeout.
+func TestAttemptTimeoutAndClassify(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var seen error
+		classify := retry.WithResults(retry.Results[int]{Classify: func(_ int, err error) throttle.Outcome {
+			seen = err
+			return throttle.Outcome{Err: errRec}
+		}})
+		_, err := retry.Do(t.Context(), func(ctx context.Context) (int, error) { return 0, recWaitsForContext(ctx) },
+			retry.WithAttemptTimeout(time.Second), retry.WithMaxAttempts(2), recAtOnce, classify)
+		require.ErrorIs(t, seen, retry.ErrAttemptTimeout)
+		require.EqualError(t, seen, "context deadline exceeded")
+		require.ErrorIs(t, recError(t, err).Last, retry.ErrAttemptTimeout)
+		require.ErrorIs(t, recError(t, err).Last, errRec)
+		require.EqualError(t, recError(t, err).Last, "boom")
 	})
 }
 

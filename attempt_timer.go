@@ -129,7 +129,11 @@ func afterFunc(ctx context.Context, c clock.Clock, d time.Duration, f func()) (s
 		return c.AfterFunc(d, f)
 	case clock.Timeouts: // f is then called a moment late, in a goroutine of its own
 		limit, release := c.WithTimeout(ctx, d)
-		unhook := context.AfterFunc(limit, f)
+		unhook := context.AfterFunc(limit, func() {
+			if ctx.Err() == nil { // else it was the parent's end
+				f()
+			}
+		})
 		return func() bool { defer release(); return unhook() }
 	}
 	return time.AfterFunc(d, f).Stop

@@ -147,12 +147,22 @@ type recIsCanceled struct{}
 func (recIsCanceled) Error() string        { return "rpc: canceled" }
 func (recIsCanceled) Is(target error) bool { return target == context.Canceled }
 
-// TestPermanentBelowKeepsTheWholeError, and at the top it comes off even where the parent is done.
+// TestPermanentAndParentDone: the mark at the top comes off even where the parent is done.
 func TestPermanentAndParentDone(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	step, _ := recClassify(t, done, throttle.Outcome{Err: retry.Permanent(errRec)})
 	require.Equal(t, &retry.Error{Attempts: 1, Reason: context.Canceled, Last: errRec}, recError(t, step.Err))
+}
+
+// TestPushbackIsCharged where there is a budget, and with a history too, where the end is an *Error.
+func TestPushbackIsCharged(t *testing.T) {
+	no := recCarrier{throttle.Signal{Retry: throttle.No}}
+	require.Equal(t, error(no), newRecSteps(t).fails(no).Err, "nobody to charge")
+	budget := &recBudget{log: newRecLog()}
+	step := newRecSteps(t, retry.WithBudget(budget), retry.WithErrorHistory(1)).fails(no)
+	require.Equal(t, retry.ErrNotRetryable, recError(t, step.Err).Reason)
+	require.Equal(t, []int{1, 1, 1, 10}, []int{budget.started, budget.charged, budget.settled, budget.held})
 }
 
 // TestClasses is how Unset is resolved; a class that is set stays.

@@ -207,7 +207,7 @@ func cfgRequire(t *testing.T, err error, want ...cfgProblem) {
 
 func TestConfigValidate(t *testing.T) {
 	const s = time.Second
-	const known = "known are constant, linear, exponential, fibonacci, sequence, fulljitter, equaljitter, decorrelated, bythrottled"
+	const known = "known are constant, linear, exponential, fibonacci, sequence, fulljitter, equaljitter, decorrelated, lild, limd, mild, mimd, bythrottled"
 	bases := func(d string) string {
 		return "must not be set together with Strategy: the base belongs into its text, as in fulljitter(base=" + d + ") (BASE_DELAY, STRATEGY)"
 	}

@@ -2,10 +2,10 @@ package retry
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/seed-89b3229b/retry/internal/clock"
+	"github.com/seed-89b3229b/retry/internal/saturate"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
 )
@@ -85,13 +85,7 @@ func (f *flow) next(ctx context.Context, c *config, now time.Time) {
 		return // the step stands
 	}
 	f.step = Step{}
-	if ctx.Err() != nil {
-		reason, ending := contextEnd(ctx)
-		f.end(ctx, c, now, reason, ending)
-		return
-	}
-	if closed(c.stop) {
-		f.end(ctx, c, now, ErrShutdown, EndCanceled)
+	if f.stopped(ctx, c, now) {
 		return
 	}
 	if c.initialDelay > 0 && !f.delayed {
@@ -115,9 +109,8 @@ func (f *flow) next(ctx context.Context, c *config, now time.Time) {
 			return
 		}
 	}
-	if len(c.throttles) > 0 && ctx.Err() != nil { // one of them took its time
-		reason, ending := contextEnd(ctx)
-		f.end(ctx, c, f.refresh(now), reason, ending)
+	if len(c.throttles) > 0 && (ctx.Err() != nil || closed(c.stop)) { // one of them took its time
+		f.stopped(ctx, c, f.refresh(now))
 		return
 	}
 	f.phase, f.launched, f.told = running, now, 0
@@ -125,9 +118,23 @@ func (f *flow) next(ctx context.Context, c *config, now time.Time) {
 	f.step.Action = Go
 }
 
+// stopped is step 1: a context that is done, or a closed stop channel, ends the call before its next attempt.
+func (f *flow) stopped(ctx context.Context, c *config, now time.Time) bool {
+	switch {
+	case ctx.Err() != nil:
+		reason, ending := contextEnd(ctx)
+		f.end(ctx, c, now, reason, ending)
+	case closed(c.stop):
+		f.end(ctx, c, now, ErrShutdown, EndCanceled)
+	default:
+		return false
+	}
+	return true
+}
+
 // hold lets a throttle's wait pass, if all that were demanded before this attempt are not too long together.
 func (f *flow) hold(ctx context.Context, c *config, now time.Time, t throttle.Throttle, wait time.Duration) {
-	f.told = addSaturating(f.told, wait)
+	f.told = saturate.Add(f.told, wait)
 	if f.told > c.hintLimit() {
 		f.step.Delay, f.step.Source = wait, SourceThrottle
 		f.end(ctx, c, now, tooLong(ctx, now, t), EndThrottled)
@@ -147,9 +154,9 @@ func (f *flow) wait(ctx context.Context, c *config, now time.Time, d time.Durati
 // fits is steps 8 and 9: the one place where a wait meets the limits on time, whoever asked for it.
 func (f *flow) fits(c *config, now time.Time, wait time.Duration) error {
 	switch {
-	case c.maxElapsed > 0 && addSaturating(now.Sub(f.began), wait) >= c.maxElapsed:
+	case c.maxElapsed > 0 && saturate.Add(now.Sub(f.began), wait) >= c.maxElapsed:
 		return ErrMaxElapsed
-	case c.maxRetryElapsed > 0 && f.failing && addSaturating(now.Sub(f.failed), wait) >= c.maxRetryElapsed:
+	case c.maxRetryElapsed > 0 && f.failing && saturate.Add(now.Sub(f.failed), wait) >= c.maxRetryElapsed:
 		return ErrMaxElapsed
 	case !f.deadline.IsZero() && wait >= f.deadline.Sub(now):
 		return ErrDeadline
@@ -302,11 +309,4 @@ func closed(stop <-chan struct{}) bool {
 	default:
 		return false
 	}
-}
-
-func addSaturating(a, b time.Duration) time.Duration {
-	if b > 0 && a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
 }

@@ -56,7 +56,7 @@ func drive(ctx context.Context, c *config, w *work, made bool, err error) error 
 	if made {
 		k.leave(ctx, ctx, c, w, err)
 	} else {
-		k.next(ctx, c, k.now)
+		k.proceed(ctx, c)
 	}
 	for {
 		switch k.step.Action {
@@ -104,7 +104,15 @@ func (k *call) pause(ctx context.Context, c *config) {
 			k.tick()
 		}
 	}
+	k.proceed(ctx, c)
+}
+
+// proceed: steps 1 and 2.
+func (k *call) proceed(ctx context.Context, c *config) {
 	k.next(ctx, c, k.now)
+	if c.throttles != nil {
+		k.tick() // they may have blocked: whatever comes now, a wait or the attempt, begins after that
+	}
 }
 
 // remaining is what is left of a wait that began at now: conditions and callbacks have taken time since. The wait still ends
@@ -117,8 +125,8 @@ func (k *call) remaining(wait time.Duration) time.Duration {
 
 // attempt: steps 3 to 11.
 func (k *call) attempt(ctx context.Context, c *config, w *work) {
-	if c.throttles != nil || c.timeoutShare > 0 {
-		k.tick() // throttles may have blocked, and without a wait nobody has looked since the last failure
+	if c.timeoutShare > 0 {
+		k.tick() // without a wait nobody has looked since the last failure
 	}
 	k.launched = k.now
 	k.attemptCtx = k.enter(ctx, c, w)

@@ -3,6 +3,7 @@ package retry
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -121,23 +122,12 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the last error, the reason and the history, without nil elements.
+// Unwrap returns the last error, the reason and the history, without what is nil or a nil pointer.
 func (e *Error) Unwrap() []error {
 	if e == nil {
 		return nil
 	}
-	all := make([]error, 0, 2+len(e.History))
-	for _, err := range []error{e.Last, e.Reason} {
-		if err != nil {
-			all = append(all, err)
-		}
-	}
-	for _, err := range e.History {
-		if err != nil {
-			all = append(all, err)
-		}
-	}
-	return all
+	return present(append([]error{e.Last, e.Reason}, e.History...))
 }
 
 // OpaqueRetry marks the error as another call's: the markers and told waits inside it do not steer the calls around.
@@ -166,7 +156,12 @@ func readable(d time.Duration) time.Duration {
 type because struct{ reason, detail error }
 
 func (b *because) Error() string   { return textOf(b.reason) + ": " + textOf(b.detail) }
-func (b *because) Unwrap() []error { return []error{b.reason, b.detail} }
+func (b *because) Unwrap() []error { return present([]error{b.reason, b.detail}) }
+
+// present takes away what is nil or a nil pointer, whose methods would panic under errors.Is.
+func present(all []error) []error {
+	return slices.DeleteFunc(all, func(err error) bool { return errtree.IsNil(err) })
+}
 
 func explain(reason, detail error) error {
 	if detail == nil {

@@ -222,7 +222,7 @@ func TestErrorHistory(t *testing.T) {
 	}
 }
 
-// TestErrorHistoryLater wins, and may take it away.
+// TestErrorHistoryLaterWins, and may take it away.
 func TestErrorHistoryLaterWins(t *testing.T) {
 	for _, n := range []int{1, 0} {
 		err := recRun(retry.WithErrorHistory(5), retry.WithErrorHistory(n))

@@ -248,7 +248,7 @@ func TestHintRestartsCurve(t *testing.T) {
 		started2.Next 2 1s`)
 }
 
-// TestHintRestartsCurveEvenWithoutAWait of its own.
+// TestHintRestartWithoutDelay: a signal may start the curve again without a wait of its own.
 func TestHintRestartWithoutDelay(t *testing.T) {
 	log := newRecLog()
 	s := newRecSteps(t, retry.WithStrategy(recCurve{log: log}))

@@ -2,7 +2,6 @@ package retry
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/seed-89b3229b/retry/internal/errtree"
@@ -55,7 +54,7 @@ func (e *attemptTimeout) Is(target error) bool {
 
 // timedOut makes err match ErrAttemptTimeout if the attempt's own deadline has passed.
 func timedOut(err error, expired bool) error {
-	if !expired || err == nil || errors.Is(err, ErrAttemptTimeout) {
+	if !expired || err == nil || traitsOf(err).attemptTimeout {
 		return err
 	}
 	return &attemptTimeout{err}

@@ -146,6 +146,37 @@ func TestCallbacksTakeTimeFromTheWait(t *testing.T) {
 	}
 }
 
+// TestCallbacksTakeTimeFromTheWaitUnobserved: as before, with nothing but the callback.
+func TestCallbacksTakeTimeFromTheWaitUnobserved(t *testing.T) {
+	slow := func() { time.Sleep(300 * time.Millisecond) }
+	for name, opt := range map[string]retry.Option{
+		"onRetry":   retry.WithOnRetry(func(context.Context, retry.Event) { slow() }),
+		"Discard":   retry.WithResults(retry.Results[int]{Discard: func(int) { slow() }}),
+		"undecided": retry.WithName(""),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			log := newRecLog()
+			_, err := retry.Do(t.Context(), log.script(recTimes(2)...), recEvery(time.Second), opt)
+			require.NoError(t, err)
+			require.Equal(t, []string{"fn @0s 1", "fn @1s 2", "fn @2s 3"}, log.lines, name)
+		})
+	}
+}
+
+// TestAttemptsAreMeasuredFromTheirStart: what a throttle that blocks takes is not part of the attempt.
+func TestAttemptsAreMeasuredFromTheirStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		blocks := throttle.Func(func(context.Context, time.Time) (time.Duration, error) { time.Sleep(time.Second); return 0, nil })
+		o, err := recObserved(t, t.Context(), nil, retry.WithThrottle(blocks))
+		require.NoError(t, err)
+		require.Equal(t, began.Add(time.Second), o.starts[0].At)
+		require.Equal(t, 100*time.Millisecond, o.events[0].Duration)
+		require.Equal(t, 1100*time.Millisecond, o.ends[0].Elapsed)
+		require.Zero(t, o.ends[0].TotalDelay)
+	})
+}
+
 // TestBeforeRetryTakesItsOwnTime: it comes after the wait.
 func TestBeforeRetryTakesItsOwnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -130,7 +130,7 @@ func TestOptionOnRetry(t *testing.T) {
 	}
 }
 
-// TestOptionOnRetryGetsTheCallsContext: as do BeforeRetry and the fallback, and not an attempt's.
+// TestHooksGetTheCallsContext: OnRetry, BeforeRetry and the fallback, and not an attempt's.
 func TestHooksGetTheCallsContext(t *testing.T) {
 	ctx, asked := context.WithValue(t.Context(), recKey("caller"), "yes"), 0
 	check := func(ctx context.Context) {

@@ -319,6 +319,7 @@ func TestPanicOfOneObserver(t *testing.T) {
 				for _, end := range o.ends {
 					if !strings.HasSuffix(tc.event, ".Done") {
 						require.Equal(t, retry.EndPanicked, end.Ending)
+						require.False(t, end.At.IsZero())
 					}
 				}
 			}

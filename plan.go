@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-89b3229b/retry/internal/errtree"
+	"github.com/seed-89b3229b/retry/internal/saturate"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
 )
@@ -74,7 +75,7 @@ func (f *flow) delay(ctx context.Context, c *config, now time.Time, told *thrott
 	if len(c.throttles) > 0 {
 		longest, by := foresee(ctx, c.throttles, now.Add(s.Delay))
 		if longest > 0 {
-			s.Delay, s.Source = addSaturating(s.Delay, longest), SourceThrottle
+			s.Delay, s.Source = saturate.Add(s.Delay, longest), SourceThrottle
 			f.told = longest
 		}
 		if longest > c.hintLimit() {

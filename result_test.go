@@ -119,6 +119,22 @@ func TestRetryResult(t *testing.T) {
 	require.Equal(t, 1, v)
 }
 
+// TestRetryResultTime: a value that is turned down is a failure at the time at which it came.
+func TestRetryResultTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := func(context.Context) (int, error) { time.Sleep(time.Second); return 1, nil }
+		reject := retry.WithRetryResult(func(int) bool { return true })
+		_, err := retry.Do(t.Context(), slow, reject, retry.WithMaxAttempts(3), recEvery(time.Minute))
+		require.Equal(t, 2*time.Minute+2*time.Second, recError(t, err).Elapsed)
+
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		_, err = retry.Do(ctx, slow, reject, recEvery(2*time.Second))
+		require.Equal(t, retry.ErrDeadline, recError(t, err).Reason)
+		require.Equal(t, 1, recError(t, err).Attempts, "1 s of 3 has passed, a wait of 2 s does not fit")
+	})
+}
+
 // TestDiscard: every value thrown away, while its attempt's context is alive; never the one that is returned.
 func TestDiscard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/seed-89b3229b/retry/condition"
-	"github.com/seed-89b3229b/retry/internal/errtree"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
 )
@@ -193,8 +192,9 @@ func (c *config) setStrategy(s strategy.Strategy) error {
 		return err
 	}
 	if mutable, ok := s.(interface{ Clone() strategy.Strategy }); ok {
-		if s = mutable.Clone(); errtree.IsNil(s) {
-			return invalid("WithStrategy", mutable, "its Clone method returned nil")
+		s = mutable.Clone()
+		if err := check("WithStrategy", s); err != nil {
+			return &ConfigError{Option: "WithStrategy", Value: mutable, Problem: "its Clone method returned what cannot be used", err: err}
 		}
 	}
 	c.strategy, c.base = s, 0

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
@@ -97,6 +98,13 @@ func TestFlowUnaskedIsNotMeasured(t *testing.T) {
 	s.now = s.now.Add(time.Hour)
 	s.reports(0, throttle.Outcome{Err: errRec})
 	require.Equal(t, []throttle.Outcome{{Err: errRec, Class: throttle.Transient, Number: 1, Duration: time.Second}}, told)
+
+	var next, failed []strategy.State
+	s = newRecSteps(t, retry.WithStrategy(recStates{&next, &failed}))
+	s.next().reports(time.Second, throttle.Outcome{Err: errRec})
+	s.reports(0, throttle.Outcome{Err: errRec})
+	require.Equal(t, recStart, next[0].Began)
+	require.Zero(t, next[1].Began)
 }
 
 // TestFlowAbort in every state of a call.

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-89b3229b/retry/condition"
 )
 
-// ordinary are failures as they come, none of them hopeless.
+// ordinary are failures as they come, none of them hopeless, and those of some drivers.
 func ordinary() map[string]error {
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 	return map[string]error{
@@ -26,11 +26,15 @@ func ordinary() map[string]error {
 		"refused": &url.Error{Op: "Get", URL: "http://127.0.0.1", Err: refused},
 		"context": context.DeadlineExceeded,
 		"own":     fmt.Errorf("a: %w", &numbered{7}),
+		"state":   fmt.Errorf("a: %w", &pgError{"40001"}),
+		"code":    fmt.Errorf("a: %w", withCode(503, "SlowDown")),
+		"redis":   fmt.Errorf("a: %w", redisError("LOADING x")),
+		"labels":  fmt.Errorf("a: %w", labels{"RetryableWriteError"}),
 	}
 }
 
 // TestAllocations: no condition of this package allocates when asked. (An error with an As method of its own costs As and
-// Match one, for what that method writes to.)
+// Match one, for what that method writes to, and MySQL and those that read Alibaba's SDKError pay for looking a field up.)
 func TestAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
@@ -40,6 +44,10 @@ func TestAllocations(t *testing.T) {
 		"Match": condition.Match(func(f *fault) bool { return f.again }), "Code": condition.Code(rpcCodeOf, rpcAborted),
 		"If": condition.If(func(error) bool { return false }), "Timeout": condition.Timeout(), "Network": condition.Network(),
 		"HTTPStatus": condition.HTTPStatus(429, 503), "Hopeless": condition.Hopeless(),
+		"NotSent": condition.NotSent(), "HTTPDefault": condition.HTTPDefault(), "ErrorCode": condition.ErrorCode("SlowDown", "Throttling.*"),
+		"SQLState": condition.SQLState("40001"), "SQLSerialization": condition.SQLSerialization(), "SQLConnection": condition.SQLConnection(),
+		"MySQL": condition.MySQL(), "Redis": condition.Redis(), "MongoLabel": condition.MongoLabel("RetryableWriteError"),
+		"AWS": condition.AWS(), "Alibaba": condition.Alibaba(), "RetryableHTTP": condition.RetryableHTTP(),
 	}
 	all := []condition.Condition{}
 	for _, c := range conditions {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,13 +51,29 @@ func conformant() []conforming {
 		{name: "Timeout", c: condition.Timeout(), match: context.DeadlineExceeded, want: again},
 		{name: "Network", c: condition.Network(), match: io.ErrUnexpectedEOF, want: again},
 		{name: "HTTPStatus", c: condition.HTTPStatus(503, 429), match: withStatus(429), want: throttled},
+		{name: "NotSent", c: condition.NotSent(), match: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, want: again, marker: true},
+		{name: "HTTPDefault", c: condition.HTTPDefault(), match: withStatus(503), want: again},
+		{name: "HTTPDefault stop", c: condition.HTTPDefault(), match: withStatus(404), want: stop},
+		{name: "ErrorCode", c: condition.ErrorCode("Busy", "SlowDown"), match: &apiError{"SlowDown"}, want: throttled},
+		{name: "ErrorCode prefix", c: condition.ErrorCode("Busy.*"), match: oldAPI("Busy.Disk"), want: again},
+		{name: "SQLState", c: condition.SQLState("40001", "55006"), match: &pgError{"55006"}, want: again},
+		{name: "SQLSerialization", c: condition.SQLSerialization(), match: &pgError{"40P01"}, want: again},
+		{name: "SQLConnection", c: condition.SQLConnection(), match: &pgError{"53300"}, want: throttled},
+		{name: "MySQL", c: condition.MySQL(1213, 1205), match: &MySQLError{Number: 1205}, want: again},
+		{name: "Redis", c: condition.Redis(), match: redisError("LOADING Redis is loading the dataset in memory"), want: again},
+		{name: "MongoLabel", c: condition.MongoLabel("RetryableReadError", "RetryableWriteError"), match: labels{"RetryableWriteError"}, want: again},
+		{name: "AWS", c: condition.AWS(), match: &apiError{"ThrottlingException"}, want: throttled},
+		{name: "AWS stop", c: condition.AWS(), match: awsCanceled{context.Canceled}, want: stop},
+		{name: "Alibaba", c: condition.Alibaba(), match: &daraError{code: ptr("Throttling.User"), status: ptr(400)}, want: throttled},
+		{name: "Alibaba fields", c: condition.Alibaba(), match: &SDKError{StatusCode: ptr(503)}, want: again},
+		{name: "RetryableHTTP", c: condition.RetryableHTTP(), match: withStatus(501), want: stop, none: again},
 		{name: "Hopeless", c: condition.Hopeless(), match: sql.ErrNoRows, want: stop, marker: true},
 	}
 }
 
 // typedNils are errors that hold nil pointers of types whose methods panic on those.
 func typedNils() []error {
-	return []error{(*fault)(nil), (*net.OpError)(nil), (*url.Error)(nil), (*net.DNSError)(nil)}
+	return []error{(*fault)(nil), (*net.OpError)(nil), (*url.Error)(nil), (*net.DNSError)(nil), (*talker)(nil), (*MySQLError)(nil), (*SDKError)(nil)}
 }
 
 func TestConformance(t *testing.T) {

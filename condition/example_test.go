@@ -132,3 +132,78 @@ func ExampleConfigError() {
 	// condition: Only[1].HTTPStatus[1] = 5030: must be from 100 to 999
 	// Only[1].HTTPStatus[1]
 }
+
+func ExampleNotSent() {
+	refused := &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	reset := &net.OpError{Op: "read", Err: syscall.ECONNRESET}
+	c := condition.Only(condition.NotSent()) // a payment must not be made twice
+	fmt.Println(c.Check(refused), c.Check(reset), c.Check(errors.Join(refused, reset)))
+	// Output: retry stop stop
+}
+
+func ExampleHTTPDefault() {
+	c := condition.Any(condition.HTTPStatus(409), condition.HTTPDefault()) // an API that answers 409 for a moment
+	fmt.Println(c.Check(withStatus(429)), c.Check(withStatus(502)), c.Check(withStatus(409)), c.Check(withStatus(404)))
+	// Output: throttled retry retry stop
+}
+
+func ExampleErrorCode() {
+	c := condition.ErrorCode("Throttling", "Throttling.*", "InternalError")
+	fmt.Println(c.Check(&apiError{"Throttling.User"}), c.Check(&apiError{"InternalError"}), c.Check(&apiError{"Forbidden"}))
+	// Output: throttled retry unknown
+}
+
+func ExampleSQLSerialization() {
+	transaction := condition.Only(condition.SQLSerialization(), condition.MySQL(1205, 1213))
+	fmt.Println(transaction.Check(fmt.Errorf("commit: %w", &pgError{"40001"})), transaction.Check(&pgError{"23505"}))
+	// Output: retry stop
+}
+
+func ExampleSQLConnection() {
+	c := condition.Any(condition.SQLConnection(), condition.Network())
+	fmt.Println(c.Check(&pgError{"57P01"}), c.Check(&pgError{"53300"}), c.Check(io.EOF), c.Check(&pgError{"42601"}))
+	// Output: retry throttled retry unknown
+}
+
+func ExampleSQLState() {
+	c := condition.SQLState("55006") // the database that is to be dropped is in use
+	fmt.Println(c.Check(&pgError{"55006"}), c.Check(&pgError{"3D000"}))
+	// Output: retry unknown
+}
+
+func ExampleMySQL() {
+	deadlock, busy := &MySQLError{Number: 1213}, &MySQLError{Number: 1040}
+	fmt.Println(condition.MySQL().Check(deadlock), condition.MySQL().Check(busy), condition.MySQL(1205).Check(deadlock))
+	// Output: retry throttled unknown
+}
+
+func ExampleRedis() {
+	c := condition.Redis()
+	fmt.Println(c.Check(redisError("LOADING Redis is loading the dataset in memory")), c.Check(redisError("OOM command not allowed")))
+	// Output: retry unknown
+}
+
+func ExampleMongoLabel() {
+	c := condition.MongoLabel("TransientTransactionError")
+	fmt.Println(c.Check(labels{"TransientTransactionError"}), c.Check(labels{"RetryableWriteError"}))
+	// Output: retry unknown
+}
+
+func ExampleAWS() {
+	c := condition.Only(condition.AWS())
+	fmt.Println(c.Check(&apiError{"SlowDown"}), c.Check(withStatus(503)), c.Check(&apiError{"AccessDenied"}))
+	// Output: throttled retry stop
+}
+
+func ExampleAlibaba() {
+	c := condition.Only(condition.Alibaba())
+	fmt.Println(c.Check(&SDKError{Code: ptr("Throttling.User")}), c.Check(&SDKError{StatusCode: ptr(503)}), c.Check(&SDKError{StatusCode: ptr(404)}))
+	// Output: throttled retry stop
+}
+
+func ExampleRetryableHTTP() {
+	c := condition.RetryableHTTP()
+	scheme := &url.Error{Op: "Get", URL: "ftp://127.0.0.1", Err: errors.New("unsupported protocol scheme \"ftp\"")}
+	fmt.Println(c.Check(withStatus(429)), c.Check(withStatus(500)), c.Check(withStatus(501)), c.Check(scheme), c.Check(io.EOF))
+	// Output: throttled retry stop stop retry
+}

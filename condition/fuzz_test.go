@@ -3,6 +3,7 @@ package condition_test
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"reflect"
 	"slices"
 	"syscall"
 	"testing"
@@ -135,6 +137,12 @@ func failure(r *reader, depth int) (err error, whole bool) {
 		errA, errB, io.EOF, io.ErrUnexpectedEOF, context.Canceled, context.DeadlineExceeded, os.ErrDeadlineExceeded, sql.ErrNoRows,
 		syscall.ECONNRESET, syscall.ENOSYS, withStatus(429), withPointer{}, &numbered{1}, listed{"a"}, holder{[]int{1}}, slow(true), later{true},
 		&net.DNSError{IsNotFound: true}, &net.DNSError{IsTemporary: true}, chameleon{}, chameleon{&fault{again: true}}, late{io.EOF},
+		&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, driver.ErrBadConn, unsent{safe: true}, unsent{}, late{syscall.ECONNREFUSED},
+		&pgError{"40001"}, &pgError{"53300"}, &pgError{""}, &MySQLError{Number: 1213}, &MySQLError{}, redisError("LOADING x"), redisError("OOM x"),
+		labels{"RetryableWriteError"}, labels{"RetryableWriteError", "SystemOverloadedError"}, labels{}, anyLabel{}, &talker{}, &talker{true},
+		&apiError{"SlowDown"}, &apiError{"Denied"}, oldAPI("SlowDown"), withCode(429, "Denied"), withCode(429, ""), awsRetryable(true), awsRetryable(false),
+		awsConnection{}, awsCanceled{context.Canceled}, awsCanceled{context.DeadlineExceeded}, &daraError{}, &daraError{code: ptr("Throttling")},
+		&SDKError{}, &SDKError{Code: ptr("SlowDown"), StatusCode: ptr(503)}, told{403, 1}, told{403, 0},
 	}
 	op := int(r.next())
 	if depth == 0 || op%4 == 0 {
@@ -169,9 +177,69 @@ func failure(r *reader, depth int) (err error, whole bool) {
 	return fmt.Errorf("outer: %w", err), whole
 }
 
+// nodes are err and all below it, except typed nils and what is below those.
+func nodes(err error) (all []error) {
+	if err == nil || reflect.ValueOf(err).Kind() == reflect.Pointer && reflect.ValueOf(err).IsNil() {
+		return nil
+	}
+	all = append(all, err)
+	switch x := err.(type) {
+	case interface{ Unwrap() error }:
+		all = append(all, nodes(x.Unwrap())...)
+	case interface{ Unwrap() []error }:
+		for _, e := range x.Unwrap() {
+			all = append(all, nodes(e)...)
+		}
+	}
+	return all
+}
+
+// driverModel is what some conditions should answer, by a second definition: the first of the listed things wins.
+func driverModel(err error) map[condition.Condition]condition.Verdict {
+	answers := map[condition.Condition]condition.Verdict{}
+	decide := func(c condition.Condition, verdict func(error) condition.Verdict) {
+		answers[c] = unknown
+		for _, e := range nodes(err) {
+			if v := verdict(e); v != unknown {
+				answers[c] = v
+				return
+			}
+		}
+	}
+	decide(condition.SQLState("40001", "53300"), func(e error) condition.Verdict {
+		if s, ok := e.(interface{ SQLState() string }); ok {
+			return map[string]condition.Verdict{"40001": again, "53300": throttled}[s.SQLState()]
+		}
+		return unknown
+	})
+	decide(condition.MySQL(1213), func(e error) condition.Verdict {
+		if m, ok := e.(*MySQLError); ok && m.Number == 1213 {
+			return again
+		}
+		return unknown
+	})
+	decide(condition.Redis(), func(e error) condition.Verdict {
+		if e == redisError("LOADING x") {
+			return again
+		}
+		return unknown
+	})
+	decide(condition.MongoLabel("RetryableWriteError"), func(e error) condition.Verdict {
+		l, ok := e.(interface{ HasErrorLabel(string) bool })
+		switch {
+		case !ok || !l.HasErrorLabel("RetryableWriteError"):
+			return unknown
+		case l.HasErrorLabel("SystemOverloadedError"):
+			return throttled
+		}
+		return again
+	})
+	return answers
+}
+
 // FuzzErrors asks every condition that calls no function of its own about trees of errors.
 func FuzzErrors(f *testing.F) {
-	for i := range 40 {
+	for i := range 64 {
 		b := byte(i)
 		f.Add([]byte{b * 4, b})
 		f.Add([]byte{4*b + 1, 5, b * 4, 4*b + 2, b})
@@ -179,7 +247,9 @@ func FuzzErrors(f *testing.F) {
 	targets := []error{errB, io.EOF, &numbered{1}, context.Canceled}
 	conditions := []condition.Condition{
 		condition.Is(targets...), condition.As[*fault](), condition.As[net.Error](), condition.Match(func(f *fault) bool { return f.again }),
-		condition.Timeout(), condition.Network(), condition.HTTPStatus(429, 503), condition.Hopeless(),
+		condition.Timeout(), condition.Network(), condition.HTTPStatus(429, 503), condition.Hopeless(), condition.NotSent(),
+		condition.HTTPDefault(), condition.ErrorCode("SlowDown", "Throttling*"), condition.SQLState("40001"), condition.SQLSerialization(),
+		condition.SQLConnection(), condition.MySQL(), condition.Redis(), condition.MongoLabel("RetryableWriteError"), condition.AWS(), condition.Alibaba(),
 	}
 	conditions = append(conditions, condition.Only(conditions...), condition.All(conditions...), condition.Not(condition.Any(conditions...)))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -192,6 +262,11 @@ func FuzzErrors(f *testing.F) {
 			require.Equal(t, v, c.Check(errors.Join(nil, err, errA)), "nor does joining with what says nothing")
 		}
 		require.Equal(t, unknown, condition.Hopeless().Check(opaque{err}))
+		require.Equal(t, unknown, condition.NotSent().Check(opaque{err}))
+		require.Equal(t, err == nil, condition.RetryableHTTP().Check(err) == unknown)
+		for c, v := range driverModel(err) {
+			require.Equal(t, v, c.Check(err))
+		}
 		if !whole {
 			return // the standard library would panic
 		}

@@ -16,7 +16,9 @@ import (
 //	HTTPStatusCode() int     AWS (smithy-go), retryhttp
 //	StatusCode() int         many others
 //	HTTPCode() int           Google (gax apierror)
-//	GetStatusCode() *int     Alibaba Cloud; nil is no code
+//	GetStatusCode() *int     Alibaba Cloud (darabonba-openapi); nil is no code
+//
+// or the field StatusCode of Alibaba Cloud's *tea.SDKError, which has no method for it.
 //
 // A code says nothing about whether the request may be repeated: 500, 502 and 504 leave open what the server did.
 //
@@ -82,6 +84,9 @@ func ownStatus(err error) int {
 		if code := e.GetStatusCode(); code != nil && isStatus(*code) {
 			return *code
 		}
+	}
+	if _, code := teaFields(err); isStatus(code) {
+		return code
 	}
 	return 0
 }

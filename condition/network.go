@@ -54,17 +54,8 @@ func isNetwork(err error) bool {
 		// Its Timeout passes on what is below, a context's deadline included; what is below is visited anyway.
 		return false
 	}
-	for _, target := range networkErrors {
-		if err == target {
-			return true
-		}
-	}
-	if x, ok := err.(interface{ Is(error) bool }); ok {
-		for _, target := range networkErrors {
-			if x.Is(target) {
-				return true
-			}
-		}
+	if isOneOf(err, networkErrors) {
+		return true
 	}
 	e, ok := err.(net.Error)
 	return ok && err != context.DeadlineExceeded && e.Timeout()

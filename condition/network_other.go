@@ -3,4 +3,4 @@
 package condition
 
 // Plan 9 has texts where others have numbers.
-var errnos []error
+var errnos, refusals []error

@@ -29,3 +29,9 @@ var errnos = []error{
 	syscall.Errno(1232), // ERROR_HOST_UNREACHABLE
 	syscall.Errno(1236), // ERROR_CONNECTION_ABORTED
 }
+
+var refusals = []error{
+	syscall.ECONNREFUSED,
+	syscall.Errno(10061), // WSAECONNREFUSED
+	syscall.Errno(1225),  // ERROR_CONNECTION_REFUSED
+}

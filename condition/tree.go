@@ -37,6 +37,23 @@ func isByMethod(err, target error) bool {
 	return ok && x.Is(target)
 }
 
+// isOneOf reports whether err itself matches one of targets, which must be comparable.
+func isOneOf(err error, targets []error) bool {
+	for _, target := range targets {
+		if err == target {
+			return true
+		}
+	}
+	if x, ok := err.(interface{ Is(error) bool }); ok {
+		for _, target := range targets {
+			if x.Is(target) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // as reports whether err itself is an E, as errors.As decides it for one error.
 func as[E error](err error) (e E, ok bool) {
 	if e, ok = err.(E); ok {

@@ -27,8 +27,8 @@ var epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 // # Concurrency
 //
 // Each wait jumps: ten goroutines that wait 1 s at the same time move the clock by 10 s, and each finds at least 1 s
-// passed. Waits with events in them overlap. Where exact times matter, give every call a Clock of its own, or use
-// testing/synctest.
+// passed. Waits with events in them overlap, and a call's wait counts from its failure, so that what other calls let pass in
+// between comes off it. Where exact times matter, give every call a Clock of its own, or use testing/synctest.
 type Clock struct {
 	mu      sync.Mutex
 	now     time.Time

@@ -27,13 +27,26 @@ func together(f func()) {
 // Each wait jumps: the waits of all calls together are what passes.
 func TestConcurrentSafeJumps(t *testing.T) {
 	clk := retrytest.NewClock()
+	together(func() {
+		clk.Wait(t.Context(), nil, time.Second)
+		clk.Wait(t.Context(), nil, 2*time.Second)
+	})
+	clk.RequireElapsed(t, callers*3*time.Second)
+	assert.Len(t, clk.Waits(), callers*2)
+}
+
+// The executor's waits count from the failure: what others let pass since then comes off.
+func TestConcurrentSafeCalls(t *testing.T) {
+	clk := retrytest.NewClock()
 	policy := retry.MustNew(retry.WithClock(clk), seconds, retry.WithMaxAttempts(3))
 	together(func() {
 		err := retry.Run(t.Context(), func(context.Context) error { return errDown }, policy)
 		assert.ErrorIs(t, err, retry.ErrExhausted)
 	})
-	clk.RequireElapsed(t, callers*3*time.Second)
-	assert.Len(t, clk.Waits(), callers*2)
+	assert.LessOrEqual(t, clk.Elapsed(), callers*3*time.Second)
+	assert.GreaterOrEqual(t, clk.Elapsed(), 3*time.Second)
+	assert.LessOrEqual(t, len(clk.Waits()), callers*2)
+	assert.Zero(t, clk.Pending())
 }
 
 // meanwhile is a context that lets something happen each time it is looked at, as another goroutine could.

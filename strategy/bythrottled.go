@@ -3,6 +3,8 @@ package strategy
 import (
 	"reflect"
 	"time"
+
+	"github.com/seed-89b3229b/retry/internal/errtree"
 )
 
 // ByThrottled uses one strategy where the server asked for less and another for all other failures. Both see the same
@@ -12,8 +14,8 @@ import (
 // is passed to the strategy that Next asks for the same State, and Succeed to both, where they are Learners. One and the
 // same pointer in both places is started, told and cloned once.
 //
-// It is Jittered if either strategy is. Both must be set: Validate refuses nil (also a nil pointer inside the
-// interface), and Next answers not ok for it.
+// It is Jittered if either strategy is. Both must be set: Validate refuses nil (also a nil pointer or Func
+// inside the interface), and Next answers not ok for it.
 //
 // It is safe for concurrent use if its strategies are.
 type ByThrottled struct {
@@ -26,7 +28,7 @@ type ByThrottled struct {
 // Next returns what Throttled or Normal says, brought into 0..State.Limit; ok is theirs.
 func (b ByThrottled) Next(s State) (delay time.Duration, ok bool) {
 	child := b.pick(s)
-	if absent(child) {
+	if errtree.IsNil(child) {
 		return 0, false
 	}
 	if delay, ok = child.Next(s); !ok {
@@ -48,7 +50,7 @@ func (p startedByThrottled) Next(s State) (delay time.Duration, ok bool) { retur
 // Failed passes s to the strategy that Next asks for s, if it is a Learner.
 func (b ByThrottled) Failed(s State) {
 	child := b.pick(s)
-	if l, ok := child.(Learner); ok && !absent(child) {
+	if l, ok := child.(Learner); ok && !errtree.IsNil(child) {
 		l.Failed(s)
 	}
 }
@@ -72,7 +74,7 @@ func (b ByThrottled) Jittered() bool {
 // Ceiling returns the cap of the strategy that Next asks for s; 0: none.
 func (b ByThrottled) Ceiling(s State) time.Duration {
 	child := b.pick(s)
-	if c, ok := child.(interface{ Ceiling(State) time.Duration }); ok && !absent(child) {
+	if c, ok := child.(interface{ Ceiling(State) time.Duration }); ok && !errtree.IsNil(child) {
 		return c.Ceiling(s)
 	}
 	return 0
@@ -109,38 +111,30 @@ func (b ByThrottled) pick(s State) Strategy {
 // each applies f to the strategies that are there, once if they are the same.
 func (b ByThrottled) each(f func(Strategy) Strategy) ByThrottled {
 	shared := same(b.Normal, b.Throttled)
-	if !absent(b.Normal) {
+	if !errtree.IsNil(b.Normal) {
 		b.Normal = f(b.Normal)
 	}
 	if shared {
 		b.Throttled = b.Normal
-	} else if !absent(b.Throttled) {
+	} else if !errtree.IsNil(b.Throttled) {
 		b.Throttled = f(b.Throttled)
 	}
 	return b
 }
 
-// started returns s with private memory of its own, if it wants one.
+// started returns s with private memory of its own, if it wants one. A Starter that starts nothing is asked itself.
 func started(s Strategy) Strategy {
 	if starter, ok := s.(Starter); ok {
-		return starter.Start()
+		if call := starter.Start(); !errtree.IsNil(call) {
+			return call
+		}
 	}
 	return s
 }
 
 func jittered(s Strategy) bool {
 	j, ok := s.(interface{ Jittered() bool })
-	return ok && !absent(s) && j.Jittered()
-}
-
-// absent says whether s is nil or a nil pointer. A pointer to a plain value has all its methods, and each of them would
-// panic on nil.
-func absent(s Strategy) bool {
-	if s == nil {
-		return true
-	}
-	v := reflect.ValueOf(s)
-	return v.Kind() == reflect.Pointer && v.IsNil()
+	return ok && !errtree.IsNil(s) && j.Jittered()
 }
 
 // same says whether a and b are one pointer. Values have no identity that sharing could be told by.

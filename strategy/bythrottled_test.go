@@ -73,6 +73,14 @@ func TestByThrottledStartsBoth(t *testing.T) {
 	require.False(t, learns, "what is started gets Next only")
 }
 
+func TestByThrottledAsksAStarterThatStartsNothing(t *testing.T) {
+	call := strategy.ByThrottled{Normal: startsNothing{}, Throttled: startsNil{}}.Start()
+	for _, throttled := range []bool{false, true} {
+		_, ok := call.Next(strategy.State{Number: 1, Throttled: throttled})
+		require.True(t, ok)
+	}
+}
+
 func TestByThrottledToldFailuresAndSuccesses(t *testing.T) {
 	normal, throttled := &learning{}, &learning{}
 	b := strategy.ByThrottled{Normal: normal, Throttled: throttled}
@@ -113,7 +121,7 @@ func TestByThrottledOfNothing(t *testing.T) {
 	var pair *strategy.ByThrottled
 	for _, b := range []strategy.ByThrottled{
 		{}, {Normal: constant, Throttled: constant}, {Normal: learner, Throttled: learner}, {Normal: pair, Throttled: pair},
-		{Normal: startsNothing{}, Throttled: startsNothing{}},
+		{Normal: strategy.Func(nil), Throttled: strategy.Func(nil)},
 	} {
 		call := b.Start()
 		for _, throttled := range []bool{false, true} {

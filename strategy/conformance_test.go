@@ -49,6 +49,7 @@ func subjects() []subject {
 			subject{s: strategy.Sequence{Delays: delays}, text: true, ends: true},
 			subject{s: strategy.Sequence{Delays: delays, Repeat: true}, text: true, ends: len(delays) == 0})
 	}
+	list = append(list, leveledSubjects()...)
 	full, exponential := strategy.FullJitter{Base: time.Second}, strategy.Exponential{Max: time.Minute}
 	var nothing *strategy.Constant
 	return append(list,
@@ -62,6 +63,42 @@ func subjects() []subject {
 		subject{s: &strategy.ByThrottled{Normal: exponential, Throttled: exponential}, most: time.Minute, grows: true},
 		subject{s: strategy.ByThrottled{Normal: wild{}, Throttled: wild{}}},
 		subject{s: &strategy.Exponential{Max: time.Minute}, most: time.Minute, grows: true},
+	)
+}
+
+// leveledSubjects are the strategies with a level: before an event, and after failures and successes.
+func leveledSubjects() []subject {
+	var list []subject
+	for i, initial := range []time.Duration{0, 1, 100 * ms, forever, math.MinInt64} {
+		// Changes that are not set, usual, extreme and invalid.
+		change := []time.Duration{0, -1, 50 * ms, forever, math.MinInt64}[i]
+		for _, factor := range []float64{0, 0.5, 3, math.NaN()} {
+			for _, most := range []time.Duration{0, time.Second, -1} {
+				for k, l := range []leveled{
+					&strategy.LILD{Initial: initial, IncrementOnFailure: change, IncrementOnSuccess: -change, Max: most},
+					&strategy.LIMD{Initial: initial, IncrementOnFailure: change, MultipleOnSuccess: factor, Max: most},
+					&strategy.MILD{Initial: initial, MultipleOnFailure: factor, IncrementOnSuccess: change, Max: most},
+					&strategy.MIMD{Initial: initial, MultipleOnFailure: factor, MultipleOnSuccess: 1 / factor, Max: most},
+				} {
+					events := []string{"", "f", "s", "fffsf"}[(i+k)%4]
+					for _, event := range events {
+						if event == 's' {
+							l.Succeed()
+						} else {
+							l.Failed(strategy.State{})
+						}
+					}
+					list = append(list, subject{s: l, most: most, grows: true, text: events == ""})
+				}
+			}
+		}
+	}
+	return append(list,
+		subject{s: &strategy.LILD{Min: forever, Max: 1}, grows: true, text: true},
+		subject{s: &strategy.LIMD{Min: math.MinInt64, Max: 1}, most: 1, grows: true, text: true},
+		subject{s: &strategy.MILD{Min: time.Second, Max: time.Second}, most: time.Second, grows: true, text: true},
+		subject{s: (*strategy.MIMD)(nil), text: true, ends: true},
+		subject{s: strategy.ByThrottled{Normal: &strategy.LIMD{}, Throttled: &strategy.MIMD{Min: time.Second}}, grows: true, text: true},
 	)
 }
 

@@ -23,14 +23,16 @@ func TestDelays(t *testing.T) {
 		"nil":                      {nil, 3, nil},
 		"nil pointer":              {nothing, 3, nil},
 		"pointer":                  {&strategy.Exponential{}, 2, each(ms, 100, 200)},
-		"nil func":                 {strategy.Func(nil), 3, []time.Duration{}},
+		"nil func":                 {strategy.Func(nil), 3, nil},
+		"ends at once":             {strategy.Sequence{}, 3, []time.Duration{}},
 		"to the end":               {strategy.Sequence{Delays: each(ms, 1, 2)}, 9, each(ms, 1, 2)},
 		"more than memory":         {strategy.Sequence{Delays: each(ms, 1, 2)}, math.MaxInt, each(ms, 1, 2)},
 		"prev carried":             {strategy.Decorrelated{Base: 100 * ms}, 3, each(ms, 200, 350, 575)},
 		"middle of what is drawn":  {strategy.FullJitter{}, 3, each(ms, 50, 100, 200)},
 		"below 0 is 0":             {negative{}, 2, each(ms, 0, 0)},
 		"normal, never throttled":  {strategy.ByThrottled{Normal: strategy.Linear{}, Throttled: strategy.Constant{}}, 2, each(ms, 100, 200)},
-		"Starter that starts none": {startsNothing{}, 2, nil},
+		"Starter that starts none": {startsNothing{}, 2, each(ms, 0, 0)},
+		"Starter that starts nil":  {startsNil{}, 2, each(ms, 0, 0)},
 	} {
 		require.Equal(t, c.want, strategy.Delays(c.s, c.n, always(0.5)), name)
 	}
@@ -75,6 +77,11 @@ func (negative) Next(strategy.State) (time.Duration, bool) { return math.MinInt6
 type startsNothing struct{ negative }
 
 func (startsNothing) Start() strategy.Strategy { return nil }
+
+// startsNil breaks it too.
+type startsNil struct{ negative }
+
+func (startsNil) Start() strategy.Strategy { return (*strategy.Linear)(nil) }
 
 // counting is a Starter whose private memory counts the waits, and which counts its starts.
 type counting struct{ starts int }

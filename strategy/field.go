@@ -5,14 +5,22 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/seed-89b3229b/retry/internal/errtree"
 )
 
 // field is one field of a strategy: its Go name and a pointer to it. Validate, String and Parse all go by the same list
 // of fields, so none of them can forget one.
 type field struct {
 	name string
-	at   any // *time.Duration, *[]time.Duration, *float64, *bool or *Strategy
+	at   any // *time.Duration, *[]time.Duration, *float64, *increment, *multiple, *bool or *Strategy
 }
+
+// What moves a level: an increment may be negative, a multiple below 1.
+type (
+	increment time.Duration
+	multiple  float64
+)
 
 // check returns the first problem in fields as a *ConfigError.
 func check(kind string, fields []field) error {
@@ -36,8 +44,12 @@ func check(kind string, fields []field) error {
 			if *at != 0 && !(*at >= 1 && *at <= math.MaxFloat64) {
 				return &ConfigError{name, *at, "must be a finite number, 1 or more (0: 2)"}
 			}
+		case *multiple:
+			if *at != 0 && !(*at > 0 && *at <= math.MaxFloat64) {
+				return &ConfigError{name, float64(*at), "must be a finite number above 0 (0: the default)"}
+			}
 		case *Strategy:
-			if absent(*at) {
+			if errtree.IsNil(*at) {
 				return &ConfigError{name, nil, "must not be nil"}
 			}
 			if v, ok := (*at).(interface{ Validate() error }); ok {

@@ -7,7 +7,8 @@ import (
 
 // names are what Parse knows.
 var names = []string{
-	"constant", "linear", "exponential", "fibonacci", "sequence", "fulljitter", "equaljitter", "decorrelated", "bythrottled",
+	"constant", "linear", "exponential", "fibonacci", "sequence", "fulljitter", "equaljitter", "decorrelated",
+	"lild", "limd", "mild", "mimd", "bythrottled",
 }
 
 // deepest is how many strategies may stand inside one another in a text, the outermost included.
@@ -24,13 +25,18 @@ const deepest = 8
 //	fulljitter(base=200ms, max=20s)
 //	equaljitter(base=200ms, max=20s)
 //	decorrelated(base=200ms, max=20s, capped=true)
+//	lild(initial=2s, incrementonfailure=4s, incrementonsuccess=-1s, min=1s, max=1m)
+//	limd(initial=2s, incrementonfailure=4s, multipleonsuccess=0.2, min=1s, max=1m)
+//	mild(initial=2s, multipleonfailure=1.5, incrementonsuccess=-1s, min=1s, max=1m)
+//	mimd(initial=2s, multipleonfailure=3, multipleonsuccess=0.25, min=1s, max=1m)
 //	bythrottled(normal=fulljitter(base=50ms), throttled=fulljitter(base=1s))
 //
 // Names and fields are those of the Go types, in any case. Every field may be left out but sequence's delays and bythrottled's
 // two, and zero means what it means in
 // the type: exponential and exponential(base=0s) are both Exponential{}. Durations are as time.ParseDuration reads them,
 // so they need a unit. Spaces around names, values and commas do not matter. At most 8 strategies stand inside one
-// another.
+// another. The four that have a level are pointers, each Parse making a new one: keep the result, and share it, or the level
+// is lost.
 //
 // The error is a *ConfigError: the text is not of that form, a name or field is unknown (the problem lists the known
 // ones), a field is given twice, a value cannot be read, or Validate refuses the result. A Func cannot be parsed.
@@ -65,6 +71,14 @@ func parse(text string, depth int) (Strategy, error) {
 		return read[EqualJitter](body, depth)
 	case "decorrelated":
 		return read[Decorrelated](body, depth)
+	case "lild":
+		return readLevel[LILD](body, depth)
+	case "limd":
+		return readLevel[LIMD](body, depth)
+	case "mild":
+		return readLevel[MILD](body, depth)
+	case "mimd":
+		return readLevel[MIMD](body, depth)
 	case "bythrottled":
 		return read[ByThrottled](body, depth)
 	}
@@ -81,16 +95,27 @@ func read[T Strategy, P interface {
 	if err := fill(kind, fields, body, depth); err != nil {
 		return nil, err
 	}
-	if err := check(kind, fields); err != nil {
-		return nil, err
-	}
 	return v, nil
 }
 
-// fill sets fields from body, the comma-separated field=value list of a strategy.
+// readLevel is read for the types that are strategies as pointers, because they have a level.
+func readLevel[T any, P interface {
+	*T
+	Strategy
+	table() (kind string, fields []field)
+}](body string, depth int) (Strategy, error) {
+	p := P(new(T))
+	kind, fields := p.table()
+	if err := fill(kind, fields, body, depth); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// fill sets fields from body, the comma-separated field=value list of a strategy, and checks them.
 func fill(kind string, fields []field, body string, depth int) error {
 	if strings.TrimSpace(body) == "" {
-		return nil
+		return check(kind, fields)
 	}
 	parts, balanced := split(body)
 	if !balanced {
@@ -120,7 +145,7 @@ func fill(kind string, fields []field, body string, depth int) error {
 			return err
 		}
 	}
-	return nil
+	return check(kind, fields)
 }
 
 // split cuts text at the commas that stand outside of brackets. It does not tell the kinds of brackets apart: what stands

@@ -63,7 +63,7 @@ func TestParseIsLenientInForm(t *testing.T) {
 }
 
 func TestParseErrors(t *testing.T) {
-	const known = "constant, linear, exponential, fibonacci, sequence, fulljitter, equaljitter, decorrelated, bythrottled"
+	const known = "constant, linear, exponential, fibonacci, sequence, fulljitter, equaljitter, decorrelated, lild, limd, mild, mimd, bythrottled"
 	for _, c := range []struct{ text, field, want string }{
 		{"", "name", `name = "": unknown strategy; known are ` + known},
 		{"expo", "name", `name = "expo": unknown strategy; known are ` + known},
@@ -134,7 +134,8 @@ func TestStringOfWhatParseDoesNotRead(t *testing.T) {
 	require.Equal(t, "func", strategy.Func(nil).String())
 	require.Equal(t, "bythrottled", strategy.ByThrottled{}.String())
 	require.Equal(t, "bythrottled(normal=strategy_test.wild, throttled=func)",
-		strategy.ByThrottled{Normal: wild{}, Throttled: strategy.Func(nil)}.String())
+		strategy.ByThrottled{Normal: wild{}, Throttled: strategy.Func(wild{}.Next)}.String())
+	require.Equal(t, "bythrottled(normal=strategy_test.wild)", strategy.ByThrottled{Normal: wild{}, Throttled: strategy.Func(nil)}.String())
 	require.Equal(t, "constant(delay=-1s)", strategy.Constant{Delay: -time.Second}.String())
 	require.Equal(t, "exponential(factor=NaN)", strategy.Exponential{Factor: math.NaN()}.String())
 }

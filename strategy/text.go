@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-89b3229b/retry/internal/errtree"
 )
 
 // format writes a strategy as Parse reads it. Fields that are not set are left out.
@@ -44,16 +46,20 @@ func formatField(at any) string {
 			}
 			return "[" + strings.Join(texts, ", ") + "]"
 		}
+	case *increment:
+		return formatField((*time.Duration)(at))
 	case *float64:
 		if *at != 0 {
 			return strconv.FormatFloat(*at, 'g', -1, 64)
 		}
+	case *multiple:
+		return formatField((*float64)(at))
 	case *bool:
 		if *at {
 			return "true"
 		}
 	case *Strategy:
-		if absent(*at) {
+		if errtree.IsNil(*at) {
 			return ""
 		}
 		if s, ok := (*at).(fmt.Stringer); ok {
@@ -75,6 +81,10 @@ func readField(name string, at any, value string, depth int) error {
 	case *[]time.Duration:
 		problem = "must be a list of durations, such as [100ms, 1s]"
 		*at, err = readList(value)
+	case *increment:
+		return readField(name, (*time.Duration)(at), value, depth)
+	case *multiple:
+		return readField(name, (*float64)(at), value, depth)
 	case *float64:
 		problem = "must be a number, such as 2 or 1.5"
 		*at, err = strconv.ParseFloat(value, 64)

@@ -1,7 +1,6 @@
 package throttle
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/seed-89b3229b/retry/internal/errtree"
@@ -54,15 +53,15 @@ type Gate struct {
 	keys keyring
 }
 
-// Validate reports a negative MaxCooldown or MaxKeys.
+// Validate returns a *ConfigError for a negative MaxCooldown or MaxKeys.
 func (g *Gate) Validate() error {
 	switch {
 	case g == nil:
 		return nil
 	case g.MaxCooldown < 0:
-		return fmt.Errorf("throttle: Gate.MaxCooldown %v: must not be negative", g.MaxCooldown)
+		return &ConfigError{"Gate.MaxCooldown", g.MaxCooldown, notNegative}
 	case g.MaxKeys < 0:
-		return fmt.Errorf("throttle: Gate.MaxKeys %d: must not be negative", g.MaxKeys)
+		return &ConfigError{"Gate.MaxKeys", g.MaxKeys, notNegative}
 	}
 	return nil
 }

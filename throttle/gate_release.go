@@ -3,6 +3,8 @@ package throttle
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/seed-89b3229b/retry/internal/saturate"
 )
 
 // cooldown is one observation. It is replaced, never changed, except for led and known.
@@ -63,7 +65,7 @@ func (g *Gate) admit(now time.Time, p *place, keys []Key) (*place, time.Duration
 		// Open; or what p waited for was cleared, or replaced by a cool-down that is over as well.
 		return p, 0
 	case last == nil:
-		return p, max(addSaturating(p.cool.remaining(now), p.offset), 0)
+		return p, max(saturate.Add(p.cool.remaining(now), p.offset), 0)
 	case p == nil:
 		p = new(place)
 	}
@@ -74,7 +76,7 @@ func (g *Gate) admit(now time.Time, p *place, keys []Key) (*place, time.Duration
 			p.offset = g.draw(last)
 		}
 	}
-	return p, addSaturating(rest, p.offset)
+	return p, saturate.Add(rest, p.offset)
 }
 
 // ready says how long admit would let a newcomer wait, without giving it a place. Those who plan by it come back together,
@@ -84,7 +86,7 @@ func (g *Gate) ready(at time.Time, keys []Key) time.Duration {
 	if last == nil || !last.led.Load() && last.known.CompareAndSwap(false, true) {
 		return rest
 	}
-	return addSaturating(rest, g.draw(last))
+	return saturate.Add(rest, g.draw(last))
 }
 
 // explain returns the refusal by the cool-down that ends last, nil if all are over.

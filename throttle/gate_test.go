@@ -142,9 +142,8 @@ func TestGateValidate(t *testing.T) {
 	assert.NoError(t, (*throttle.Gate)(nil).Validate())
 	assert.NoError(t, (&throttle.Gate{MaxCooldown: longest, MaxKeys: math.MaxInt, Spread: -1}).Validate())
 	cooldown, keys := &throttle.Gate{MaxCooldown: -sec}, &throttle.Gate{MaxKeys: -1}
-	assert.EqualError(t, cooldown.Validate(), "throttle: Gate.MaxCooldown -1s: must not be negative")
-	assert.EqualError(t, keys.Validate(), "throttle: Gate.MaxKeys -1: must not be negative")
-	type validator interface{ Validate() error }
+	assert.EqualError(t, cooldown.Validate(), "throttle: Gate.MaxCooldown = -1s: must not be negative")
+	assert.EqualError(t, keys.Validate(), "throttle: Gate.MaxKeys = -1: must not be negative")
 	assert.Error(t, cooldown.For("a").(validator).Validate())
 	assert.Error(t, keys.By(nil).(validator).Validate())
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"github.com/seed-89b3229b/retry/internal/saturate"
 )
 
 // Signal is what one answer or error of a server said about trying again. The zero Signal said nothing.
@@ -70,10 +72,10 @@ func Clamp(span time.Duration) Rule { return Rule{kind: clamp, span: span} }
 // Ignore waits as planned: somebody else obeys the told wait, such as a pool of tokens.
 func Ignore() Rule { return Rule{kind: ignore} }
 
-// Validate reports a negative span.
+// Validate returns a *ConfigError for a negative span.
 func (r Rule) Validate() error {
 	if r.span < 0 {
-		return fmt.Errorf("throttle: Clamp(%v): must not be negative", r.span)
+		return &ConfigError{"Clamp", r.span, notNegative}
 	}
 	return nil
 }
@@ -110,32 +112,24 @@ func (r Rule) Apply(planned, told time.Duration, draw func() float64) (wait time
 	case exact:
 		return told, true
 	case clamp:
-		wait = min(max(told, planned), addSaturating(planned, max(r.span, 0)))
+		wait = min(max(told, planned), saturate.Add(planned, max(r.span, 0)))
 		return wait, wait > planned
 	case ignore:
 		return planned, false
 	}
 	spread := min(told/10, time.Second)
 	// A share below 1 of spread is cut to whole nanoseconds, so this is the most that told can become.
-	most := addSaturating(told, max(spread-1, 0))
+	most := saturate.Add(told, max(spread-1, 0))
 	if most <= planned {
 		return planned, false
 	}
 	if most > told {
-		told = addSaturating(told, share(spread, draw))
+		told = saturate.Add(told, share(spread, draw))
 	}
 	return max(planned, told), told > planned
 }
 
 const maxDuration = time.Duration(math.MaxInt64)
-
-// addSaturating adds a wait b that is not negative to a.
-func addSaturating(a, b time.Duration) time.Duration {
-	if sum := a + b; sum >= a {
-		return sum
-	}
-	return maxDuration
-}
 
 // share returns a random part, below the whole, of a span that is not negative.
 func share(span time.Duration, draw func() float64) time.Duration {

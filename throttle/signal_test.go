@@ -164,7 +164,7 @@ func TestRuleValidate(t *testing.T) {
 	for _, rule := range []throttle.Rule{{}, throttle.Exact(), throttle.Clamp(0), throttle.Clamp(longest), throttle.Ignore()} {
 		assert.NoError(t, rule.Validate())
 	}
-	assert.EqualError(t, throttle.Clamp(-1).Validate(), "throttle: Clamp(-1ns): must not be negative")
+	assert.EqualError(t, throttle.Clamp(-1).Validate(), "throttle: Clamp = -1ns: must not be negative")
 }
 
 func TestSignalIsZero(t *testing.T) {

@@ -5,9 +5,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"github.com/seed-89b3229b/retry/internal/carry"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 type key struct{}
 

@@ -1,0 +1,25 @@
+package throttle
+
+import "fmt"
+
+// ConfigError says which field of a Gate or a Rule cannot be used, and why. Their Validate methods return it as
+// *ConfigError, and a policy calls those before its operation runs. What was not validated still works: the field is read
+// as its documentation says.
+type ConfigError struct {
+	// Field is the type and its field, such as "Gate.MaxCooldown"; for a Rule, the function that made it, such as "Clamp".
+	Field string
+	// Value is what it holds.
+	Value any
+	// Problem is what is wrong with it, such as "must not be negative".
+	Problem string
+}
+
+// Error returns the text, such as `throttle: Gate.MaxCooldown = -1s: must not be negative`.
+func (e *ConfigError) Error() string {
+	if e == nil {
+		return "throttle: invalid"
+	}
+	return fmt.Sprintf("throttle: %s = %v: %s", e.Field, e.Value, e.Problem)
+}
+
+const notNegative = "must not be negative"
