@@ -26,7 +26,7 @@ export GOWORK := off
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test race fuzz bench cover lint tidy-check api api-check examples modules clean-check check
+.PHONY: help demo test race fuzz bench compare cover lint tidy-check api api-check examples modules clean-check check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ fuzz: ## run each fuzz target for FUZZTIME
 
 bench: ## run the benchmarks of the root package (BENCH=regexp, COUNT=times)
 	$(GO) test -run='^$$' -bench='$(BENCH)' -benchmem -count=$(COUNT) .
+
+compare: ## speed and correctness beside other libraries, as tables (some minutes; WRITE=1 writes docs/benchmarks.md)
+	$(GO) -C benchmarks test -count=1 -timeout=20m -run='^TestCompare$$' -args -compare $(if $(WRITE),-write ../docs/benchmarks.md)
 
 cover: ## measure the test coverage, list what is not fully covered (coverage.out)
 	$(GO) test -coverprofile=coverage.out -coverpkg=./... ./...

@@ -27,8 +27,8 @@ import (
 //	ThrottledException  Throttling  ThrottlingException  TooManyRequestsException  TransactionInProgressException
 //
 // Of each method, of HTTPStatusCode() int and of ErrorCode() string, the outermost error that has it is asked. It differs
-// from the SDK in that it leaves a failure of the connection that Hopeless stops, such as a certificate, to that, and in
-// that it tells a refused, reset or closed connection by its type instead of its text.
+// from the SDK in that it leaves a failure of the connection that Hopeless stops, such as a certificate, to that; and in
+// that it tells a refused, reset or closed connection by its type instead of its text, others of the kind included.
 //
 // The SDK makes three attempts by itself (aws.Config.RetryMaxAttempts): set that to 1, or the attempts multiply.
 //

@@ -61,7 +61,8 @@
 //
 // Conditions are immutable and safe for concurrent use, as long as the functions given to them are. Check answers Unknown
 // for a nil error, and sees an error however it is wrapped: in the tree of Unwrap methods of both forms, the error of an
-// inner retried call included (except by Hopeless and NotSent). A typed nil in the tree (an error that holds a nil pointer) is passed over. Conditions are
-// built without an error result; what was built from something unusable answers Unknown there, and its Validate method
-// returns a [*ConfigError], which the policy that it is given to reports before the operation runs.
+// inner retried call included (except by Hopeless and NotSent). A typed nil in the tree (an error that holds a nil pointer)
+// is passed over. Conditions are built without an error result; what was built from something unusable answers Unknown
+// there, and its Validate method returns a [*ConfigError], which the policy that it is given to reports before the operation
+// runs.
 package condition

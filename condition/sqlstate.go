@@ -58,17 +58,20 @@ func SQLSerialization() Condition {
 // SQLState where that is no harm.
 //
 // Whether a statement was carried out before the connection broke is not known: that must be no harm. database/sql has
-// tried driver.ErrBadConn three times by itself before it is seen here.
+// tried driver.ErrBadConn three times by itself before it is seen here. What drivers say of a connection that they closed
+// themselves is for Is: pgconn.ErrConnClosed, mysql.ErrInvalidConn.
 //
 // It allocates nothing, and is safe for concurrent use.
 func SQLConnection() Condition {
 	return sqlConnection{}
 }
 
-// Both tables are sorted.
+// Both tables are sorted. Source: PostgreSQL's appendix "Error Codes".
 var (
 	serializationStates = []string{"40001", "40P01", "55P03"}
-	connectionStates    = []string{"08000", "08001", "08003", "08004", "08006", "53200", "53300", "53400", "57P01", "57P02", "57P03"}
+	connectionStates    = []string{
+		"08000", "08001", "08003", "08004", "08006", "53200", "53300", "53400", "57P01", "57P02", "57P03",
+	}
 )
 
 type sqlState struct{ codes []string }

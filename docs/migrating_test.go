@@ -47,6 +47,8 @@ var likeAvast = retry.MustNew(
 
 type User struct{}
 
+func newBackOff() strategy.BackOff { return strategy.ToBackOff(strategy.Constant{}) }
+
 func migratingRun(ctx context.Context, publish func(context.Context, string) error, message string) error {
 	err := retry.Run(ctx, func(ctx context.Context) error {
 		return publish(ctx, message)
@@ -98,7 +100,8 @@ func migratingLines(ctx context.Context, op func(context.Context) (User, error),
 		strategy.Exponential{Base: d, Factor: f, Max: max}, strategy.Exponential{Base: d, Max: max}, strategy.Exponential{Base: d},
 		strategy.Constant{Delay: d}, strategy.Constant{Delay: max}, strategy.Constant{}, strategy.FullJitter{Base: 2 * d, Max: max},
 		strategy.Func(func(s strategy.State) (time.Duration, bool) { return wait(s.Number) }),
-		s.(strategy.Starter),
+		strategy.FromBackOff(func() strategy.BackOff { return newBackOff() }),
+		strategy.ToBackOff(s),
 	)
 	for try := range loop.Tries() {
 		found = append(found, try)

@@ -184,6 +184,15 @@ func TestToBackOffStartsAndTeaches(t *testing.T) {
 	require.NotPanics(t, strategy.ToBackOff(strategy.Constant{}).Succeed, "no Learner")
 }
 
+// The level of the LIMD family is the dependency's: it outlives a Reset, and only Succeed lowers it.
+func TestToBackOffOfALearner(t *testing.T) {
+	b := strategy.ToBackOff(&strategy.LIMD{Initial: time.Second, Max: 4 * time.Second})
+	require.Equal(t, each(time.Second, 1, 2), backOffWaits(b, 2))
+	require.Equal(t, each(time.Second, 3, 4, 4), backOffWaits(b, 3))
+	b.Succeed()
+	require.Equal(t, each(time.Second, 3), backOffWaits(b, 1))
+}
+
 func TestToBackOffIsSafeFromLaterChanges(t *testing.T) {
 	list := each(time.Second, 1, 2)
 	b := strategy.ToBackOff(strategy.Sequence{Delays: list})
@@ -214,6 +223,9 @@ func FuzzToBackOff(f *testing.F) {
 			if d < -1 || d > limit || stopped && d != -1 || stopped && !u.ends {
 				t.Fatalf("%#v, cap %d, r = %v: %d", u.s, maxDelay, r, d)
 			}
+		}
+		if _, learns := u.s.(strategy.Learner); learns {
+			return // its level outlives a Reset
 		}
 		b.Reset()
 		first := b.NextBackOff()

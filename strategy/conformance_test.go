@@ -72,24 +72,23 @@ func leveledSubjects() []subject {
 	for i, initial := range []time.Duration{0, 1, 100 * ms, forever, math.MinInt64} {
 		// Changes that are not set, usual, extreme and invalid.
 		change := []time.Duration{0, -1, 50 * ms, forever, math.MinInt64}[i]
-		for _, factor := range []float64{0, 0.5, 3, math.NaN()} {
-			for _, most := range []time.Duration{0, time.Second, -1} {
-				for k, l := range []leveled{
-					&strategy.LILD{Initial: initial, IncrementOnFailure: change, IncrementOnSuccess: -change, Max: most},
-					&strategy.LIMD{Initial: initial, IncrementOnFailure: change, MultipleOnSuccess: factor, Max: most},
-					&strategy.MILD{Initial: initial, MultipleOnFailure: factor, IncrementOnSuccess: change, Max: most},
-					&strategy.MIMD{Initial: initial, MultipleOnFailure: factor, MultipleOnSuccess: 1 / factor, Max: most},
-				} {
-					events := []string{"", "f", "s", "fffsf"}[(i+k)%4]
-					for _, event := range events {
-						if event == 's' {
-							l.Succeed()
-						} else {
-							l.Failed(strategy.State{})
-						}
+		for j, factor := range []float64{0, 0.5, math.NaN()} {
+			most := []time.Duration{0, time.Second, -1}[(i+j)%3]
+			for k, l := range []leveled{
+				&strategy.LILD{Initial: initial, IncrementOnFailure: change, IncrementOnSuccess: -change, Max: most},
+				&strategy.LIMD{Initial: initial, IncrementOnFailure: change, MultipleOnSuccess: factor, Max: most},
+				&strategy.MILD{Initial: initial, MultipleOnFailure: 6 * factor, IncrementOnSuccess: change, Max: most},
+				&strategy.MIMD{Initial: initial, MultipleOnFailure: 1 / factor, MultipleOnSuccess: factor, Max: most},
+			} {
+				events := []string{"", "f", "s", "fffsf"}[(i+j+k)%4]
+				for _, event := range events {
+					if event == 's' {
+						l.Succeed()
+					} else {
+						l.Failed(strategy.State{})
 					}
-					list = append(list, subject{s: l, most: most, grows: true, text: events == ""})
 				}
+				list = append(list, subject{s: l, most: most, grows: true, text: events == ""})
 			}
 		}
 	}

@@ -3,6 +3,7 @@
 // A Strategy answers one question: given that this was failure number n of a call, how long is the wait before the next
 // attempt, or is there none? The strategies are plain values. Zero fields mean the documented default, Validate says what
 // cannot be used, and one value serves any number of calls at once, because all that belongs to a call is in the State.
+// LILD, LIMD, MILD and MIMD have memory of their own, a level that is shared on purpose: they are used as pointers.
 //
 //	policy := retry.MustNew(
 //		retry.WithStrategy(strategy.Exponential{Base: 50 * time.Millisecond, Max: 10 * time.Second}),
@@ -29,6 +30,12 @@
 //
 // A list that somebody wrote down: Sequence.
 //
+// One wait for all who use the same dependency, that failures raise and successes lower again: LIMD, LILD, MILD, MIMD. LIMD
+// suits most; LILD where the right wait is about known, MILD where recovery takes long, MIMD where the right wait may be
+// anything between milliseconds and minutes.
+//
+// A wait after successes too: Pacer, which is for loops of one's own and for throttle.Pace.
+//
 // A slower curve when the server says "too many requests" than when it breaks: ByThrottled.
 //
 // Anything else: Func, or a type with Next.
@@ -39,6 +46,11 @@
 //	Factor                 2
 //	Second                 First
 //	Increment              Initial
+//	IncrementOnFailure     Initial
+//	IncrementOnSuccess     -Initial
+//	MultipleOnFailure      2
+//	MultipleOnSuccess      0.5
+//	Min                    0
 //	Max                    none: saturates at the largest Duration
 //
 // # Caps and jitter
@@ -50,5 +62,5 @@
 // # Totality
 //
 // Next answers for every State and every field, also for those that Validate refuses: it never panics, and the delay is
-// never negative and never above Max or State.Limit. Invalid fields are read as not set.
+// never negative and never above Max or State.Limit (a Min above Max wins over it). Invalid fields are read as not set.
 package strategy

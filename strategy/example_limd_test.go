@@ -1,10 +1,14 @@
 package strategy_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
 
+	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/retrytest"
 	"github.com/seed-89b3229b/retry/strategy"
 )
 
@@ -20,6 +24,22 @@ func ExampleLIMD() {
 		fmt.Print(pace.Level(), " ")
 	}
 	// Output: 2s 6s 10s 2s 1s 5s
+}
+
+// The executor waits after failures, and tells the level about successes too.
+func ExampleLIMD_retry() {
+	pace := &strategy.LIMD{Initial: 2 * time.Second, IncrementOnFailure: 4 * time.Second, MultipleOnSuccess: 0.2, Min: time.Second}
+	failures := 3
+	receive := func(context.Context) (string, error) {
+		if failures--; failures >= 0 {
+			return "", errors.New("too many requests")
+		}
+		return "a message", nil
+	}
+	clock := retrytest.NewClock() // no need to wait in an example
+	msg, err := retry.Do(context.Background(), receive, retry.WithStrategy(pace), retry.WithClock(clock))
+	fmt.Println(msg, err, clock.Waits(), "level", pace.Level())
+	// Output: a message <nil> [2s 6s 10s] level 2s
 }
 
 // Two hundred callers fail together. Each is asked to wait, and the level moves one step.

@@ -89,6 +89,7 @@ func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"", "exponential", "exponential(base=100ms, factor=1.5, max=20s)", "sequence(delays=[0s, 1s], repeat=true)",
 		"bythrottled(normal=fulljitter(base=50ms), throttled=sequence(delays=[1s]))", "constant(delay=-0)", "exponential(factor=-0)",
+		"lild(initial=2s, incrementonsuccess=-1s)", "limd(multipleonsuccess=0.2)", "mild(multipleonfailure=1e-300)", "bythrottled(normal=mimd, throttled=mimd)",
 		"linear(max=1s", "linear(max=1s))", "linear(,)", "linear(=)", "FIBONACCI ( SECOND = 1h )", "sequence(delays=[[1s]])",
 		"decorrelated(capped=1)", "exponential(factor=0x1p3)", "exponential(factor=inf)", "bythrottled(normal=bythrottled(normal=", "((((", "ſequence",
 	} {

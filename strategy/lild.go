@@ -77,8 +77,8 @@ func (l *LILD) Validate() error {
 	return check(l.table())
 }
 
-// String returns the text that Parse reads, such as
-// "lild(initial=2s, incrementonfailure=4s, incrementonsuccess=-1s)". The level is not part of it.
+// String returns the text that Parse reads, such as "lild(initial=2s, incrementonfailure=4s, incrementonsuccess=-1s)".
+// The level is not part of it.
 func (l *LILD) String() string {
 	if l == nil {
 		return "lild(nil)"

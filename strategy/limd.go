@@ -104,8 +104,8 @@ func (l *LIMD) Validate() error {
 	return check(l.table())
 }
 
-// String returns the text that Parse reads, such as
-// "limd(initial=2s, incrementonfailure=4s, multipleonsuccess=0.2, min=1s)". The level is not part of it.
+// String returns the text that Parse reads, such as "limd(initial=2s, incrementonfailure=4s, multipleonsuccess=0.2, min=1s)".
+// The level is not part of it.
 func (l *LIMD) String() string {
 	if l == nil {
 		return "limd(nil)"

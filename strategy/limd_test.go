@@ -286,3 +286,42 @@ func TestByThrottledWithALevel(t *testing.T) {
 	require.Equal(t, 2*time.Second, wait)
 	require.Same(t, l, both.Clone().(strategy.ByThrottled).Normal, "shared, not cloned")
 }
+
+func TestLevelText(t *testing.T) {
+	for text, want := range map[string]leveled{
+		"lild": &strategy.LILD{},
+		"lild(initial=2s, incrementonfailure=4s, incrementonsuccess=-1s, min=1s, max=1m0s)": &strategy.LILD{
+			Initial: 2 * time.Second, IncrementOnFailure: 4 * time.Second, IncrementOnSuccess: -time.Second, Min: time.Second, Max: time.Minute,
+		},
+		"limd(initial=2s, incrementonfailure=4s, multipleonsuccess=0.2, min=1s)": &strategy.LIMD{
+			Initial: 2 * time.Second, IncrementOnFailure: 4 * time.Second, MultipleOnSuccess: 0.2, Min: time.Second,
+		},
+		"mild(multipleonfailure=0.5, incrementonsuccess=1ns)": &strategy.MILD{MultipleOnFailure: 0.5, IncrementOnSuccess: 1},
+		"mimd(multipleonfailure=3, multipleonsuccess=0.25)":   &strategy.MIMD{MultipleOnFailure: 3, MultipleOnSuccess: 0.25},
+	} {
+		require.Equal(t, text, want.String())
+		got, err := strategy.Parse(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got, text)
+		play(t, got.(leveled), "ff")
+		require.Equal(t, text, got.(leveled).String(), "without the level")
+		again, err := strategy.Parse(text)
+		require.NoError(t, err)
+		require.NotSame(t, got, again)
+		require.Zero(t, again.(leveled).Level(), "a level of its own")
+	}
+	for text, problem := range map[string]string{
+		"limd(multipleonsuccess=-1)":                        "strategy: LIMD.MultipleOnSuccess = -1: must be a finite number above 0 (0: the default)",
+		"limd(multipleonsuccess=NaN)":                       "strategy: LIMD.MultipleOnSuccess = NaN: must be a finite number above 0 (0: the default)",
+		"mimd(multipleonfailure=much)":                      `strategy: MIMD.MultipleOnFailure = "much": must be a number, such as 2 or 1.5`,
+		"lild(incrementonsuccess=-1)":                       `strategy: LILD.IncrementOnSuccess = "-1": must be a duration with a unit, such as 150ms or 2m30s`,
+		"mild(min=-1s)":                                     "strategy: MILD.Min = -1s: must not be negative",
+		"mild(nil)":                                         `strategy: MILD = "nil": must be of the form field=value; fields are initial, multipleonfailure, incrementonsuccess, min, max`,
+		"lild(multipleonfailure=2)":                         `strategy: LILD.multipleonfailure = "2": unknown field; known are initial, incrementonfailure, incrementonsuccess, min, max`,
+		"bythrottled(normal=limd(max=-1s), throttled=limd)": "strategy: ByThrottled.Normal.Max = -1s: must not be negative",
+	} {
+		got, err := strategy.Parse(text)
+		require.Nil(t, got, text)
+		require.EqualError(t, err, problem)
+	}
+}

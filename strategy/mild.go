@@ -77,8 +77,8 @@ func (l *MILD) Validate() error {
 	return check(l.table())
 }
 
-// String returns the text that Parse reads, such as
-// "mild(initial=1s, multipleonfailure=1.5, incrementonsuccess=-500ms)". The level is not part of it.
+// String returns the text that Parse reads, such as "mild(initial=1s, multipleonfailure=1.5, incrementonsuccess=-500ms)".
+// The level is not part of it.
 func (l *MILD) String() string {
 	if l == nil {
 		return "mild(nil)"

@@ -77,8 +77,8 @@ func (l *MIMD) Validate() error {
 	return check(l.table())
 }
 
-// String returns the text that Parse reads, such as
-// "mimd(initial=2s, multipleonfailure=3, multipleonsuccess=0.25)". The level is not part of it.
+// String returns the text that Parse reads, such as "mimd(initial=2s, multipleonfailure=3, multipleonsuccess=0.25)".
+// The level is not part of it.
 func (l *MIMD) String() string {
 	if l == nil {
 		return "mimd(nil)"

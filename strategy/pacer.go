@@ -13,11 +13,15 @@ import (
 //
 //	pacer := &strategy.Pacer{Strategy: &strategy.LIMD{Min: time.Second}, MaxAttempts: 10}
 //	for {
-//		wait, ok := pacer.Success(time.Now()), true
-//		if err := poll(); err != nil {
-//			wait, ok = pacer.Failure(time.Now())
+//		var wait time.Duration
+//		if err := poll(); err == nil {
+//			wait = pacer.Success(time.Now())
+//		} else if w, ok := pacer.Failure(time.Now()); ok {
+//			wait = w
+//		} else {
+//			return err
 //		}
-//		…
+//		time.Sleep(wait)
 //	}
 //
 // # The answer

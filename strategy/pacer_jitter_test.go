@@ -28,14 +28,13 @@ type jitterFact struct {
 // moments is what draws look like, in seconds.
 type moments struct{ min, max, mean, sd, fourth, atMin, atMax float64 }
 
-// measure draws the answer to the last of the events after, each draw with a Pacer of its own.
-func measure(fresh func() *strategy.Pacer, after string, low, high float64) moments {
-	source := rand.New(rand.NewPCG(10, uint64(len(after)))).Float64
+// measure draws the answer to the last of the events after, with p as new for each draw.
+func measure(p *strategy.Pacer, after string, low, high float64) moments {
+	p.Rand = rand.New(rand.NewPCG(10, uint64(len(after)))).Float64
 	got := moments{min: math.Inf(1), max: math.Inf(-1)}
 	values := make([]float64, draws)
 	for i := range values {
-		p := fresh()
-		p.Rand = source
+		p.Reset(moment(0))
 		for _, event := range after {
 			kind := "failure"
 			if event == 's' {
@@ -61,7 +60,7 @@ func measure(fresh func() *strategy.Pacer, after string, low, high float64) mome
 	return got
 }
 
-// requireMoments compares with a mean and a standard deviation that were measured on so many samples.
+// require compares with a mean and a standard deviation that were measured on so many samples.
 func (m moments) require(t *testing.T, mean, sd, samples float64, name string) {
 	t.Helper()
 	both := 1.0/draws + 1/samples
@@ -86,12 +85,11 @@ func TestJitterFactsOfAlgorithmBackoff(t *testing.T) {
 	bounds["LILD n=4"] = bounds["LIMD n=4 compounds"]
 	for _, fact := range facts {
 		low, high := bounds[fact.Name][0], bounds[fact.Name][1]
-		got := measure(func() *strategy.Pacer {
-			a := args{t: t, from: fact.Args}
-			p := a.pacer(fact.Algorithm)
-			p.Compat010 = true
-			return p
-		}, fact.After, low, high)
+		a := args{t: t, from: fact.Args}
+		p := a.pacer(fact.Algorithm)
+		a.done()
+		p.Compat010 = true
+		got := measure(p, fact.After, low, high)
 		got.require(t, fact.Mean, fact.SD, fact.Samples, fact.Name)
 		require.GreaterOrEqual(t, got.min, low-1e-9, fact.Name)
 		require.LessOrEqual(t, got.max, high+1e-9, fact.Name)
@@ -115,25 +113,15 @@ func TestJitterFactsOfAlgorithmBackoff(t *testing.T) {
 // By default jitter does not add up: the level has none in it.
 func TestJitterDoesNotCompound(t *testing.T) {
 	for name, c := range map[string]struct {
-		fresh func() strategy.Strategy
-		mean  float64
+		s    strategy.Strategy
+		mean float64
 	}{
-		"MIMD": {func() strategy.Strategy {
-			return &strategy.MIMD{Initial: secs(1), MultipleOnFailure: 2, MultipleOnSuccess: 0.5}
-		}, 8},
-		"LIMD": {func() strategy.Strategy {
-			return &strategy.LIMD{Initial: secs(2), IncrementOnFailure: secs(4), MultipleOnSuccess: 0.2}
-		}, 14},
-		"LILD": {func() strategy.Strategy {
-			return &strategy.LILD{Initial: secs(2), IncrementOnFailure: secs(4), IncrementOnSuccess: secs(-1)}
-		}, 14},
-		"MILD": {func() strategy.Strategy {
-			return &strategy.MILD{Initial: secs(2), MultipleOnFailure: 2, IncrementOnSuccess: secs(-1)}
-		}, 16},
+		"LILD": {&strategy.LILD{Initial: secs(2), IncrementOnFailure: secs(4)}, 14},
+		"LIMD": {&strategy.LIMD{Initial: secs(2), IncrementOnFailure: secs(4)}, 14},
+		"MILD": {&strategy.MILD{Initial: secs(2), MultipleOnFailure: 2}, 16},
+		"MIMD": {&strategy.MIMD{Initial: secs(1), MultipleOnFailure: 2}, 8},
 	} {
-		got := measure(func() *strategy.Pacer {
-			return &strategy.Pacer{Strategy: c.fresh(), JitterFactor: 0.25}
-		}, "ffff", c.mean*0.75, c.mean*1.25)
+		got := measure(&strategy.Pacer{Strategy: c.s, JitterFactor: 0.25}, "ffff", c.mean*0.75, c.mean*1.25)
 		got.require(t, c.mean, c.mean*0.25/math.Sqrt(3), math.Inf(1), name)
 		require.InDelta(t, c.mean*0.75, got.min, c.mean/1000, name)
 		require.InDelta(t, c.mean*1.25, got.max, c.mean/1000, name)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
@@ -34,8 +35,15 @@ var throttles = map[string]func() throttle.Throttle{
 	"Gate.For/wrong": func() throttle.Throttle {
 		return (&throttle.Gate{MaxCooldown: -1, MaxKeys: -1, Rand: always(math.NaN())}).For("a")
 	},
-	"Gate.By":     func() throttle.Throttle { return new(throttle.Gate).By(tenantOf) },
-	"Gate.By/nil": func() throttle.Throttle { return new(throttle.Gate).By(nil) },
+	"Gate.By": func() throttle.Throttle { return new(throttle.Gate).By(tenantOf) },
+	"Pace":    func() throttle.Throttle { return throttle.Pace(seedPacer()) },
+	"Pace/limits": func() throttle.Throttle {
+		return throttle.Pace(&strategy.Pacer{MaxAttempts: 3, MaxDuration: time.Hour, TimeoutShare: 0.5, JitterFactor: 1})
+	},
+	"Pace/extreme": func() throttle.Throttle { return throttle.Pace(&noting{delay: longest}) },
+	"Pace/over":    func() throttle.Throttle { return throttle.Pace(&noting{delay: math.MinInt64, over: true}) },
+	"Pace/nil":     func() throttle.Throttle { return throttle.Pace(nil) },
+	"Gate.By/nil":  func() throttle.Throttle { return new(throttle.Gate).By(nil) },
 }
 
 func answering(wait time.Duration, err error) throttle.Throttle {
@@ -136,9 +144,15 @@ func play(t *testing.T, th throttle.Throttle, r *rand.Rand, calls int) {
 	}
 }
 
+// pausing are those that hold back after a success as well.
+var pausing = map[string]bool{"Pace": true, "Pace/extreme": true}
+
 // TestThrottleConformsWhenOpen holds every throttle that let an attempt pass to letting it pass again.
 func TestThrottleConformsWhenOpen(t *testing.T) {
 	for name, fresh := range throttles {
+		if pausing[name] {
+			continue
+		}
 		th := fresh()
 		ticket, wait, err := th.Admit(t.Context(), t0, nil)
 		if err != nil || wait > 0 {

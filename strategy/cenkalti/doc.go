@@ -38,7 +38,8 @@
 //     policy.
 //   - A nil policy, which panics in v4, makes one attempt; a nil operation is a *retry.ConfigError; a nil pointer to a
 //     PermanentError is a failure like any other.
-//   - Ticker.Stop returns when the channel is closed: no tick comes after it. The timer is stopped with the ticker.
+//   - Ticker.Stop returns when the channel is closed: no tick comes after it. A context that is done closes the channel also
+//     while a tick waits to be received, except for the first. The timer is stopped with the ticker.
 //
 // # Which function
 //

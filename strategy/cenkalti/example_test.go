@@ -31,7 +31,7 @@ func ExampleRetryWithData() {
 
 // Where a context ends the call, the error says why it failed and why it ended.
 func ExampleWithContext() {
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err := cenkalti.Retry(func() error { return io.ErrUnexpectedEOF }, cenkalti.WithContext(cenkalti.NewConstantBackOff(time.Hour), ctx))
 	fmt.Println(err)

@@ -9,7 +9,8 @@ import (
 // Ticker sends the times at which to make attempts, for loops over a channel. It asks its policy for the next wait when a
 // tick has been received, not when the attempt is over.
 type Ticker struct {
-	// C has the ticks. It is closed when the policy stops, when the context in the policy is done, and by Stop.
+	// C has the ticks. It is closed when the policy stops, when the context in the policy is done or would be before the next
+	// tick, and by Stop.
 	C <-chan time.Time
 
 	ticks chan time.Time
@@ -70,8 +71,8 @@ func (t *Ticker) run() {
 		t.close()
 		t.mu.Unlock()
 	}()
-	var never <-chan struct{} // the first tick is sent even if the context is done
-	for tick, done := c.wait.now(), never; t.send(tick, done); done = c.ctx.Done() {
+	var done <-chan struct{} // nil: the first tick is sent even if the context is done
+	for tick := c.wait.now(); t.send(tick, done); done = c.ctx.Done() {
 		more := false
 		if !t.leave(func() { more = c.ticked() }) || !more {
 			return

@@ -64,11 +64,12 @@ func main() {
 	order, err = load(ctx, &shop{busy: 9}, 7)
 	fmt.Printf("  %q %v %v\n", order, err, err == errBusy)
 
-	fmt.Println("a context that ends in the second wait:")
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
-	defer cancel()
-	_, err = load(ctx, &shop{busy: 9}, 7)
-	fmt.Println(" ", errors.Is(err, context.DeadlineExceeded))
+	fmt.Println("a context that is cancelled before an hour's wait:")
+	ctx, cancel := context.WithCancel(ctx)
+	err = backoff.RetryNotify(func() error {
+		return errBusy
+	}, backoff.WithContext(backoff.NewConstantBackOff(time.Hour), ctx), func(error, time.Duration) { cancel() })
+	fmt.Println(" ", errors.Is(err, context.Canceled))
 
 	fmt.Println("a loop over ticks:")
 	attempts := 0
