@@ -54,7 +54,8 @@ type Config struct {
 	AttemptTimeout time.Duration `json:"attempt_timeout,omitzero" yaml:"attempt_timeout,omitempty" env:"ATTEMPT_TIMEOUT"`
 
 	// Strategy is how long to wait after each failure, as text that strategy.Parse reads, such as
-	// "exponential(base=100ms, max=5s)". See WithStrategy. Default: the default strategy, with BaseDelay.
+	// "exponential(base=100ms, max=5s)". It is read whenever the Config is applied, so a level that calls are to share (limd
+	// and its kin) belongs into a Policy, made once. See WithStrategy. Default: the default strategy, with BaseDelay.
 	Strategy string `json:"strategy,omitzero" yaml:"strategy,omitempty" env:"STRATEGY"`
 }
 

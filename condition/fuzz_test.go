@@ -263,6 +263,9 @@ func FuzzErrors(f *testing.F) {
 		}
 		require.Equal(t, unknown, condition.Hopeless().Check(opaque{err}))
 		require.Equal(t, unknown, condition.NotSent().Check(opaque{err}))
+		for _, later := range []error{opaque{errA}, syscall.ECONNRESET, context.Canceled, withStatus(500), unsent{}} {
+			require.Equal(t, unknown, condition.NotSent().Check(errors.Join(err, later)), "one of them may have been sent")
+		}
 		require.Equal(t, err == nil, condition.RetryableHTTP().Check(err) == unknown)
 		for c, v := range driverModel(err) {
 			require.Equal(t, v, c.Check(err))

@@ -23,6 +23,7 @@
 //     have, such as account and operation. A limit for one of them alone is told with [Gate.Observe].
 //   - The name depends on the call, such as its tenant or host: [Gate.By].
 //   - No executor around: [Gate.Check] to fail at once, [Gate.Wait] to wait, [Gate.Observe] to tell what was heard.
+//   - Successes must be followed by a wait too, as in polling: [Pace].
 //   - A rule of your own, such as a maintenance window: [Func].
 //   - A limit that has to know how attempts ended, or counts those under way: implement [Throttle]. Admit never waits;
 //     it says how long to wait, and gets its ticket back when it is asked again and when the attempt is over.
