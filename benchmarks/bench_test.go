@@ -1,0 +1,26 @@
+package benchmarks_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/seed-89b3229b/retry/benchmarks/speed"
+)
+
+func Benchmark(b *testing.B) {
+	ctx, cancel := context.WithCancel(b.Context())
+	defer cancel()
+	for _, c := range speed.Cases() {
+		b.Run(c.Name(), func(b *testing.B) {
+			call := c.Make(ctx, c.Row.Op())
+			b.ReportAllocs()
+			if c.Row.Goroutines > 1 {
+				speed.Run(call, c.Row.Goroutines, b.N)
+				return
+			}
+			for b.Loop() {
+				_, _ = call()
+			}
+		})
+	}
+}
