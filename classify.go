@@ -31,13 +31,18 @@ func classify(ctx context.Context, c *config, o *throttle.Outcome, v *verdict) {
 		}
 		return
 	}
-	t := traitsOf(o.Err)
-	if o.Signal.IsZero() {
-		o.Signal, _ = throttle.FromError(o.Err)
+	var t traits
+	var marked bool
+	if silent(o.Err) {
+		t.canceled = o.Err == context.Canceled
+	} else {
+		t = traitsOf(o.Err)
+		if o.Signal.IsZero() {
+			o.Signal, _ = throttle.FromError(o.Err)
+		}
+		o.Err, marked = unmark(o.Err)
 	}
 	o.Signal.Delay = max(o.Signal.Delay, 0)
-	var marked bool
-	o.Err, marked = unmark(o.Err)
 
 	class := judge(ctx, c, o, t, marked, v)
 	v.throttled = v.throttled || o.Signal.HasDelay || o.Class == throttle.Throttled
@@ -55,6 +60,17 @@ func classify(ctx context.Context, c *config, o *throttle.Outcome, v *verdict) {
 			o.Class = throttle.Transient
 		}
 	}
+}
+
+// silent reports whether err has none of the methods that the walks through its tree ask for. Most errors are so, and one
+// look at the type then spares them the walks.
+func silent(err error) bool {
+	switch err.(type) {
+	case interface{ Unwrap() error }, interface{ Unwrap() []error }, interface{ Is(error) bool }, interface{ Timeout() bool },
+		throttle.Carrier, interface{ RetryAfter() time.Duration }, interface{ GetRetryAfter() *int64 }:
+		return false
+	}
+	return true
 }
 
 // judge goes down the list of those who may decide. The class is set where the decision implies one.
