@@ -62,7 +62,7 @@ func (k *call) attemptTimeout(c *config) time.Duration {
 	}
 	var left time.Duration = math.MaxInt64
 	if c.maxElapsed > 0 {
-		left = c.maxElapsed - k.now.Sub(k.began)
+		left = c.maxElapsed - max(k.now.Sub(k.began), 0)
 	}
 	if !k.deadline.IsZero() {
 		left = min(left, k.deadline.Sub(k.now))
@@ -70,6 +70,9 @@ func (k *call) attemptTimeout(c *config) time.Duration {
 	if left == math.MaxInt64 {
 		return 0
 	}
-	// A share of no time at all is a timeout that has passed, not none.
-	return max(time.Duration(c.timeoutShare*float64(left)), c.minTimeout, 1)
+	share := left
+	if c.timeoutShare < 1 { // of 1, float64 could round the largest Duration up
+		share = time.Duration(c.timeoutShare * float64(left))
+	}
+	return max(share, c.minTimeout, 1) // a share of no time at all is a timeout that has passed, not none
 }

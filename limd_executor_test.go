@@ -98,6 +98,26 @@ func TestLIMDExecutorMovesForRetriesOnly(t *testing.T) {
 	}
 }
 
+// TestLIMDExecutorStaysWhenTheCallEnds: the same for ends that the failure or its context make.
+func TestLIMDExecutorStaysWhenTheCallEnds(t *testing.T) {
+	for name, fail := range map[string]func(ctx context.Context, cancel func()) error{
+		"permanent":       func(context.Context, func()) error { return retry.Permanent(errLIMD) },
+		"told too long":   func(context.Context, func()) error { return retry.After(time.Hour, errLIMD) },
+		"cancelled in fn": func(_ context.Context, cancel func()) error { cancel(); return errLIMD },
+		"canceled error":  func(context.Context, func()) error { return errors.Join(errLIMD, context.Canceled) },
+		"deadline":        func(ctx context.Context, _ func()) error { time.Sleep(time.Second); return errLIMD },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // the first wait would be 2 s
+			defer cancel()
+			pace := limdPace()
+			err := retry.Run(ctx, func(ctx context.Context) error { return fail(ctx, cancel) }, retry.WithStrategy(pace))
+			require.ErrorIs(t, err, errLIMD)
+			require.Zero(t, pace.Level(), name)
+		})
+	}
+}
+
 // limdEmpty is a budget that has nothing.
 type limdEmpty struct{}
 

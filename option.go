@@ -109,7 +109,8 @@ func WithAttemptTimeout(d time.Duration) Option { return attemptTimeoutOption(d)
 
 // WithAttemptTimeoutShare gives every attempt a timeout that is a share of the time left: max(min, fraction·left), left being
 // what remains of WithMaxElapsed or until the context's deadline, whichever is less, when the attempt starts. Early attempts
-// then have time to spare, and late ones still leave room for another. Without either limit there is no timeout. fraction
+// then have time to spare, and late ones still leave room for another. Waits are not shortened for it, and nothing is drawn.
+// Without either limit there is no timeout. fraction
 // must be above 0 and at most 1, min not negative; together with WithAttemptTimeout it is a *ConfigError. For the rest it is
 // WithAttemptTimeout. Default: none. After RetryTimeouts for Perl.
 func WithAttemptTimeoutShare(fraction float64, min time.Duration) Option {

@@ -168,6 +168,14 @@ func TestFlowAbort(t *testing.T) {
 	}
 }
 
+// TestFlowAbortWithoutAClass: a running attempt is canceled then.
+func TestFlowAbortWithoutAClass(t *testing.T) {
+	var told throttle.Class
+	s := newRecSteps(t, retry.WithThrottle(recTold{&told}))
+	s.next().flow.Abort(t.Context(), s.now, throttle.Unset)
+	require.Equal(t, throttle.Canceled, told)
+}
+
 // TestFlowZero is a flow of the default policy that began at the zero time.
 func TestFlowZero(t *testing.T) {
 	var flow retry.Flow

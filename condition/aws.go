@@ -14,7 +14,7 @@ import (
 //	Unknown    CanceledError() true because of a deadline: Timeout's business
 //	Stop       CanceledError() true
 //	Stop       RetryableError() false
-//	Stop       *net.DNSError with IsNotFound
+//	Stop       *net.DNSError with IsNotFound, unless RetryableError() true
 //	Throttled  one of the codes below; status 429 unless the API has an error type of its own for it
 //	Retry      RetryableError() true
 //	Retry      code RequestTimeout or RequestTimeoutException; status 500, 502, 503 or 504

@@ -20,8 +20,8 @@ import "time"
 // a success at Max starts from Max. There is no other floor than Min and 0, not even Initial.
 //
 // It is a Learner. Next shows the level that this failure would lead to and changes nothing. Failed commits that, and the
-// executor calls it only where a retry will follow: a failure that ends its call does not move the level. Every success
-// does. After a success the executor does not wait; Level is what a loop should wait before its next piece of work.
+// executor calls it only where a retry will follow: a failure that ends its call does not move the level, unless the wait is
+// then broken off or a throttle refuses the retry. Every success does. After a success the executor does not wait; Level is what a loop should wait before its next piece of work.
 // State.Limit caps the wait that Next answers and stops the level from growing further, but does not lower it.
 //
 // # Bursts

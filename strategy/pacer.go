@@ -96,7 +96,7 @@ type Pacer struct {
 	// Compat010 makes a LILD, LIMD, MILD or MIMD go on from the last answer, with jitter and step 4 in it, as version 0.010
 	// does: an early poll then raises the level, a late one lowers it, jitter adds up, and with ConsiderActualDelay the
 	// first answer is doubled. False: the level is kept by itself. Without jitter and ConsiderActualDelay there is no
-	// difference.
+	// difference. The level must then belong to this Pacer alone: steps of others in between are lost.
 	Compat010 bool
 	// TimeoutShare is the part of the time left that the next attempt may take: see Timeout. Without MaxDuration there is no
 	// timeout. ConsiderActualDelay then measures from every event, one answered with not ok included, and for the first
@@ -194,8 +194,8 @@ func (p *Pacer) Timeout() time.Duration {
 	return p.timeout
 }
 
-// Reset makes the Pacer as new, started at the given time in place of Start; the zero time: at the first event. A Strategy
-// with a method Reset is reset with it, its level too, also for others who share it.
+// Reset makes the Pacer as new, started at the given time in place of Start; the zero time: at Start, or at the first event if
+// that is not set. A Strategy with a method Reset is reset with it, its level too, also for others who share it.
 func (p *Pacer) Reset(at time.Time) {
 	if p == nil {
 		return

@@ -35,6 +35,9 @@ func (p *Pacer) fail(at time.Time) (delay time.Duration, ok bool) {
 	}
 	raw, ok := p.run.started.Next(state)
 	if !ok {
+		if p.share() > 0 {
+			p.heard, p.last = true, at // an event for the time left, as every other end is
+		}
 		return 0, false
 	}
 	raw = max(raw, 0)

@@ -27,6 +27,8 @@ import (
 //
 // # Giving up
 //
+// A call whose policy waits by itself sleeps that wait before it is refused: another reason for Constant{}.
+//
 // When p gives up, the next attempt that asks is refused with an *Error, whenever it asks: that ends the call that failed, or
 // another one that would have found the same. So are all others that ask within the last wait before. After that, one
 // attempt per such wait is let through to find out whether things have changed: a success ends the state, a failure
