@@ -21,8 +21,9 @@ import (
 //   - driver.ErrBadConn, which a driver of database/sql must not return if the server may have done the work.
 //
 // Joined errors count together: next to one of these, any failure that comes later than the first byte makes it Unknown
-// (another failure of the network, a timeout, an HTTP status). So does context.Canceled. It does not look inside the
-// error of an inner retried call, whose earlier attempts may have been sent.
+// (another failure of the network, a timeout, an answer of the server such as an HTTP status or an SQLSTATE). So does
+// context.Canceled. An error that says nothing either way does not count. It does not look inside the error of an inner
+// retried call, whose earlier attempts may have been sent.
 //
 // Not covered, because no type tells: an HTTP request that failed in the TLS handshake or on a reused connection. Whether
 // its headers were written is known by net/http/httptrace alone.
@@ -84,7 +85,7 @@ func sent(err error) sending {
 	switch {
 	case is(err, driver.ErrBadConn) || isOneOf(err, refusals):
 		return sentNever
-	case isNetwork(err) || isTimeout(err) || isCanceled(err) || ownStatus(err) != 0:
+	case isNetwork(err) || isTimeout(err) || isCanceled(err) || isAnswer(err):
 		return sentMaybe
 	}
 	return sentUnknown
@@ -108,6 +109,15 @@ func sentBelow(err error) sending {
 // names are of net/http and of the SOCKS client in it.
 func isConnecting(op string) bool {
 	return strings.EqualFold(op, "dial") || op == "proxyconnect" || op == "socks connect"
+}
+
+// isAnswer reports whether err is what a server said, in any of the forms that this package knows: it has then seen something.
+func isAnswer(err error) bool {
+	switch err.(type) {
+	case interface{ SQLState() string }, interface{ RedisError() }, interface{ HasErrorLabel(string) bool }:
+		return true
+	}
+	return ownStatus(err) != 0 || ownCode(err) != "" || mysqlNumber(err) != 0
 }
 
 func isCanceled(err error) bool { return is(err, context.Canceled) }

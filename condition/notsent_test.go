@@ -111,3 +111,27 @@ func TestNotSentOverLoopback(t *testing.T) {
 		require.Equal(t, again, condition.Network().Check(err), tt.name)
 	}
 }
+
+type answeredSQL string
+
+func (answeredSQL) Error() string      { return "answered" }
+func (a answeredSQL) SQLState() string { return string(a) }
+
+type answeredCode string
+
+func (answeredCode) Error() string       { return "answered" }
+func (a answeredCode) ErrorCode() string { return string(a) }
+
+type answeredRedis struct{}
+
+func (answeredRedis) Error() string { return "WRONGTYPE x" }
+func (answeredRedis) RedisError()   {}
+
+// TestNotSentBesideAnAnswer: the statement was answered and the rollback found no connection, so it must not run twice.
+func TestNotSentBesideAnAnswer(t *testing.T) {
+	for _, answer := range []error{answeredSQL("40001"), answeredCode("ConditionalCheckFailed"), answeredRedis{}} {
+		require.Equal(t, condition.Unknown, condition.NotSent().Check(errors.Join(answer, driver.ErrBadConn)), "%T", answer)
+		require.Equal(t, condition.Unknown, condition.NotSent().Check(errors.Join(driver.ErrBadConn, fmt.Errorf("insert: %w", answer))), "%T", answer)
+	}
+	require.Equal(t, condition.Retry, condition.NotSent().Check(driver.ErrBadConn))
+}

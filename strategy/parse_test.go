@@ -139,3 +139,14 @@ func TestStringOfWhatParseDoesNotRead(t *testing.T) {
 	require.Equal(t, "constant(delay=-1s)", strategy.Constant{Delay: -time.Second}.String())
 	require.Equal(t, "exponential(factor=NaN)", strategy.Exponential{Factor: math.NaN()}.String())
 }
+
+// TestParseNumbers: a slip of the pen is not read as another number.
+func TestParseNumbers(t *testing.T) {
+	for _, factor := range []string{"1_5", "0x2", "0x1p3"} {
+		_, err := strategy.Parse("exponential(factor=" + factor + ")")
+		var invalid *strategy.ConfigError
+		require.ErrorAs(t, err, &invalid, factor)
+		require.Equal(t, "Exponential.Factor", invalid.Field)
+		require.Equal(t, factor, invalid.Value)
+	}
+}

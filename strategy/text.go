@@ -87,6 +87,10 @@ func readField(name string, at any, value string, depth int) error {
 		return readField(name, (*float64)(at), value, depth)
 	case *float64:
 		problem = "must be a number, such as 2 or 1.5"
+		if strings.ContainsAny(value, "_xX") { // 1_5 is a slip for 1.5, and would be 15
+			err = strconv.ErrSyntax
+			break
+		}
 		*at, err = strconv.ParseFloat(value, 64)
 	case *bool:
 		problem = "must be true or false"
