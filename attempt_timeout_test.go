@@ -217,6 +217,27 @@ func TestAttemptTimeoutAndClassify(t *testing.T) {
 	})
 }
 
+// TestAttemptTimeoutMarkedByClassify: marks above and below the added match come off.
+func TestAttemptTimeoutMarkedByClassify(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		classify := retry.WithResults(retry.Results[int]{Classify: func(_ int, err error) throttle.Outcome {
+			return throttle.Outcome{Err: retry.Permanent(err)}
+		}})
+		calls := 0
+		_, err := retry.Do(t.Context(), func(ctx context.Context) (int, error) {
+			calls++
+			<-ctx.Done()
+			return 0, retry.After(0, errRec)
+		}, retry.WithAttemptTimeout(time.Second), classify)
+		require.Equal(t, 1, calls)
+		require.EqualError(t, err, "boom", "as the operation returned it")
+		require.ErrorIs(t, err, errRec)
+		require.ErrorIs(t, err, retry.ErrAttemptTimeout)
+		var mark interface{ RetryAfter() time.Duration }
+		require.False(t, errors.As(err, &mark))
+	})
+}
+
 // TestAttemptTimeoutNested: an inner call below an attempt that timed out has its parent done.
 func TestAttemptTimeoutNested(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -101,10 +101,12 @@ func TestClassificationOrder(t *testing.T) {
 		{"condition unknown | hopeless", live, throttle.Outcome{Err: sql.ErrNoRows}, []retry.Option{recSays(condition.Unknown)}, false, true, permanent},
 
 		{"attempt timeout | canceled", live, throttle.Outcome{Err: errors.Join(context.Canceled, timedOut)}, nil, true, true, timeout},
+		{"attempt timeout beside a deadline | canceled", live, throttle.Outcome{Err: errors.Join(timedOut, context.Canceled, retry.ErrDeadline)}, nil, true, true, timeout},
 		{"attempt timeout | hopeless", live, throttle.Outcome{Err: errors.Join(sql.ErrNoRows, timedOut)}, nil, true, true, timeout},
 
 		{"canceled | hopeless", live, throttle.Outcome{Err: errors.Join(sql.ErrNoRows, context.Canceled)}, nil, false, true, canceled},
 		{"canceled", live, throttle.Outcome{Err: context.Canceled}, nil, false, true, canceled},
+		{"canceled beside another", live, throttle.Outcome{Err: errors.Join(context.Canceled, recIsNothing{})}, nil, false, true, canceled},
 		{"canceled below", live, throttle.Outcome{Err: fmt.Errorf("x: %w", context.Canceled)}, nil, false, true, canceled},
 		{"canceled by its Is method", live, throttle.Outcome{Err: recIsCanceled{}}, nil, false, true, canceled},
 		{"hopeless", live, throttle.Outcome{Err: sql.ErrNoRows}, nil, false, true, permanent},
@@ -143,6 +145,11 @@ func TestClassificationOrder(t *testing.T) {
 }
 
 type recIsCanceled struct{}
+
+type recIsNothing struct{}
+
+func (recIsNothing) Error() string { return "nothing" }
+func (recIsNothing) Is(error) bool { return false }
 
 func (recIsCanceled) Error() string        { return "rpc: canceled" }
 func (recIsCanceled) Is(target error) bool { return target == context.Canceled }
@@ -192,6 +199,7 @@ func TestClasses(t *testing.T) {
 		{"signal without a wait", throttle.Outcome{Err: errRec, Signal: throttle.Signal{Source: "x"}}, nil, throttle.Transient},
 		{"timeout", throttle.Outcome{Err: os.ErrDeadlineExceeded}, nil, throttle.Timeout},
 		{"timeout below", throttle.Outcome{Err: fmt.Errorf("x: %w", &net.DNSError{IsTimeout: true})}, nil, throttle.Timeout},
+		{"timeout beside another", throttle.Outcome{Err: errors.Join(os.ErrDeadlineExceeded, &net.DNSError{})}, nil, throttle.Timeout},
 		{"context's deadline", throttle.Outcome{Err: context.DeadlineExceeded}, nil, throttle.Timeout},
 		{"Timeout returns false", throttle.Outcome{Err: &net.DNSError{}}, nil, throttle.Transient},
 		{"attempt timeout", throttle.Outcome{Err: timedOut}, nil, throttle.Timeout},

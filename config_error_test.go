@@ -274,6 +274,9 @@ func TestConfigErrorText(t *testing.T) {
 		`retry: Policy("a\"b"): bad`:                       &retry.ConfigError{Option: "Policy", Value: `a"b`, Problem: "bad"},
 		`retry: fn(nil): must not be nil`:                  &retry.ConfigError{Option: "fn", Problem: "must not be nil"},
 		`retry: WithMaxElapsed(-1s): must not be negative`: &retry.ConfigError{Option: "WithMaxElapsed", Value: -time.Second, Problem: "must not be negative"},
+		`retry: WithX(1.5): bad`:                           &retry.ConfigError{Option: "WithX", Value: 1.5, Problem: "bad"},
+		`retry: WithX(true): bad`:                          &retry.ConfigError{Option: "WithX", Value: true, Problem: "bad"},
+		`retry: WithX(boom): bad`:                          &retry.ConfigError{Option: "WithX", Value: errRec, Problem: "bad"},
 		`retry: invalid configuration`:                     (*retry.ConfigError)(nil),
 	} {
 		require.EqualError(t, err, want)

@@ -60,6 +60,7 @@ func TestErrorTextElapsed(t *testing.T) {
 		time.Second:                      "1s",
 		90*time.Second + 1:               "1m30s",
 		time.Hour + 90*time.Second + 5e8: "1h1m31s",
+		50*time.Hour + 3*time.Second + 1: "50h0m3s",
 	} {
 		e := &retry.Error{Attempts: 1, Elapsed: d, Reason: retry.ErrExhausted}
 		require.EqualError(t, e, "retry: gave up after 1 attempt, "+want+" after the first failure: attempts exhausted", d)

@@ -3,6 +3,7 @@ package retry
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/seed-89b3229b/retry/throttle"
 )
@@ -28,7 +29,9 @@ type Loop struct {
 
 // NewLoop makes a Loop with the options of Do; those for typed results (WithResults, WithRetryResult, WithFallback) make a
 // *ConfigError. Options that cannot be used give no iteration, and Err is the *ConfigError.
-func NewLoop(ctx context.Context, opts ...Option) *Loop { return &Loop{ctx: ctx, opts: opts} }
+func NewLoop(ctx context.Context, opts ...Option) *Loop {
+	return &Loop{ctx: ctx, opts: slices.Clone(opts)}
+}
 
 // Tries returns the attempts, with the waits between them. A break or return in the body ends the call and leaves nothing
 // behind. A second use yields nothing.

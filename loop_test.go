@@ -83,6 +83,15 @@ func TestLoopEnds(t *testing.T) {
 	}
 }
 
+// TestLoopBreakOfASuccess is told as the success that it is.
+func TestLoopBreakOfASuccess(t *testing.T) {
+	var told throttle.Class
+	loop := retry.NewLoop(t.Context(), retry.WithThrottle(recTold{&told}))
+	recLoop(loop, func(*retry.Try) bool { return false })
+	require.NoError(t, loop.Err())
+	require.Equal(t, throttle.Success, told)
+}
+
 // TestLoopContinue: an iteration that is left by continue has not failed.
 func TestLoopContinue(t *testing.T) {
 	n := 0
