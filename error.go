@@ -194,7 +194,7 @@ type ConfigError struct {
 	err error
 }
 
-// Error returns the text, such as `retry: WithMaxAttempts(0): must be at least 1`.
+// Error returns the text, such as `retry: WithMaxElapsed(-1s): must not be negative`.
 func (e *ConfigError) Error() string {
 	if e == nil {
 		return ErrConfig.Error()

@@ -20,7 +20,8 @@ func Permanent(err error) error {
 
 // After marks err with the wait d that must pass before the next attempt, as a server told it (Retry-After): a
 // throttle.Signal with that delay. It says when to try again, not whether: conditions still decide that. WithHint says how it
-// is used, WithMaxHint how long it may be. A nil err stays nil; a negative d is no told wait. At the top of an error the mark is removed from what the call returns, observes and keeps.
+// is used, WithMaxHint how long it may be. A nil err stays nil; a negative d is no told wait. At the top of an error the mark
+// is removed from what the call returns, observes and keeps.
 func After(d time.Duration, err error) error {
 	if err == nil {
 		return nil
