@@ -1,0 +1,70 @@
+package throttle
+
+import (
+	"net/http"
+	"time"
+)
+
+// wireParser is a parser made of the fields that it reads.
+type wireParser struct {
+	reads fields
+	// reset is what the resets of windows and dimensions are.
+	reset Unit
+}
+
+// Parse returns what the fields of p say. Only looks.
+func (p *wireParser) Parse(h http.Header, status int, now time.Time) (Signal, bool) {
+	var m message
+	if !m.gather(h, p.reads) {
+		return Signal{}, false
+	}
+	m.times = times{header: h, now: now}
+	m.status = status
+	var a answer
+	// The order is that of precedence: the first that tells a wait wins. All are asked for quotas.
+	m.shouldRetry(&a)
+	m.pushback(&a)
+	m.alibaba(&a)
+	return a.Signal, !a.IsZero()
+}
+
+// answer is a Signal in the making.
+type answer struct {
+	Signal
+	// final says that no wait is taken any more.
+	final bool
+}
+
+// wait is a candidate for a Signal's Delay.
+type wait struct {
+	delay  time.Duration
+	told   bool
+	source string
+	rule   Rule
+}
+
+// longest takes d if it is longer than what it has.
+func (w *wait) longest(d time.Duration, source string) {
+	if !w.told || d > w.delay {
+		*w = wait{delay: d, told: true, source: source}
+	}
+}
+
+// tell takes w, if it is the first that says anything. Waits are in whole milliseconds, rounded up: coming back too early
+// is answered with another refusal.
+func (a *answer) tell(w wait) {
+	if !w.told || a.final {
+		return
+	}
+	a.final = true
+	a.Delay, a.HasDelay, a.Source, a.Rule = up(w.delay, time.Millisecond), true, w.source, w.rule
+}
+
+// add takes a quota, with its delay in whole milliseconds too.
+func (a *answer) add(q Quota) {
+	q.Delay = up(q.Delay, time.Millisecond)
+	if a.Quotas == nil {
+		a.Quotas = make([]Quota, 0, 2)
+	}
+	a.Quotas = append(a.Quotas, q)
+}
