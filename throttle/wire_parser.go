@@ -24,7 +24,12 @@ func (p *wireParser) Parse(h http.Header, status int, now time.Time) (Signal, bo
 	// The order is that of precedence: the first that tells a wait wins. All are asked for quotas.
 	m.shouldRetry(&a)
 	m.pushback(&a)
+	m.told(&a)
+	m.rateLimits(&a)
 	m.alibaba(&a)
+	m.perDimension(&a, p.reset)
+	m.windows(&a, p.reset)
+	m.shopify(&a)
 	return a.Signal, !a.IsZero()
 }
 
