@@ -3,7 +3,7 @@ package throttle
 // Remembered returns how many keys g has on record, those included whose cool-downs are over.
 func (g *Gate) Remembered() int {
 	n := 0
-	g.keys.cools.Range(func(any, any) bool { n++; return true })
+	g.keys.table.Load().each(func(*cooldown) { n++ })
 	if int64(n) != g.keys.count.Load() {
 		panic("throttle: keys miscounted")
 	}
