@@ -73,6 +73,12 @@ var importRules = []importRule{
 		why:    "what imports only the root builds the standard library and this module, and nothing above the root",
 	},
 	{
+		name:   "alibaba puts root and leaves together",
+		covers: inCode("throttle/alibaba"),
+		allows: importOnly(pathModule, pathModule+"/strategy", pathModule+"/condition", pathModule+"/throttle", pathInternal),
+		why:    "it is options for a policy, whatever carries the requests",
+	},
+	{
 		name: "the core has no third-party imports",
 		covers: func(f importingFile) bool {
 			return !f.test() && !f.in("observe/...", "strategy/cenkalti/...", "examples/...")
@@ -233,6 +239,7 @@ func TestImportRulesBite(t *testing.T) {
 		{"strategy/good_test.go", pathModule, nil},
 		{"strategy/good_test.go", "github.com/stretchr/testify/require", nil},
 		{"strategy/cenkalti/good.go", pathBackoffV4, nil},
+		{"throttle/alibaba/bad.go", pathModule + "/retryhttp", []string{"alibaba puts root and leaves together"}},
 		{"throttle/alibaba/good.go", pathModule, nil},
 		{"observe/good.go", "go.opentelemetry.io/otel/metric", nil},
 		{"observe/good_test.go", "go.opentelemetry.io/otel/sdk/trace", nil},
