@@ -76,7 +76,7 @@ func (c Control) Validate() error {
 // Options returns the options that make a policy of c:
 //
 //	WithThrottle   waits for the later of both keys' cool-downs, records those that an attempt is told; not if Disabled
-//	WithStrategy   EqualJitter{Base: 200ms, Max: min(2m, MaxDelay)}: 100..200 ms, 200..400 ms, 400..800 ms
+//	WithStrategy   EqualJitter{Base: 200ms, Max: 2m}: 100..200 ms, 200..400 ms, 400..800 ms; capped at MaxDelay
 //	WithCondition  Only: answers whose quota is used up (not if Disabled or ConditionsDecide), and condition.Alibaba
 //	WithHint       Ignore: the throttle heeds told waits, for every call that shares the Gate
 //	WithMaxAttempts, WithMaxDelay, WithMaxHint
@@ -99,7 +99,7 @@ func (c Control) Options() []retry.Option {
 	if attempts == 0 {
 		attempts = DefaultMaxAttempts
 	}
-	waits := curve{EqualJitter: strategy.EqualJitter{Base: firstDelay, Max: min(mostDelay, maxDelay)}, invalid: invalid}
+	waits := curve{EqualJitter: strategy.EqualJitter{Base: firstDelay, Max: mostDelay}, invalid: invalid}
 	worth := condition.Alibaba()
 	var options []retry.Option
 	if !c.Disabled {

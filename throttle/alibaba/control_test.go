@@ -105,10 +105,10 @@ func TestKeys(t *testing.T) {
 		func(c *alibaba.Control) { c.Version = "2014-08-15" },
 		func(c *alibaba.Control) { c.Action = "CreateSnapshot" },
 		func(c *alibaba.Control) { c.Region = "eu-central-1" },
-		func(c *alibaba.Control) { c.Product, c.Version = "Ecs::2014-05-26", "" },
-		func(c *alibaba.Control) { c.Product, c.Version = "", "Ecs::2014-05-26" },
-		func(c *alibaba.Control) { c.Product, c.Version = "Ecs:", ":2014-05-26" },
-		func(c *alibaba.Control) { c.Product, c.Version = "Ecs%3A", "%3A2014-05-26" },
+		func(c *alibaba.Control) { c.Product, c.Version = "Ecs::2", "3" },
+		func(c *alibaba.Control) { c.Product, c.Version = "Ecs", "2::3" },
+		func(c *alibaba.Control) { c.Product, c.Version = "Ecs:", ":2::3" },
+		func(c *alibaba.Control) { c.Product, c.Version = "Ecs%3A", "%3A2::3" },
 	} {
 		c := describe()
 		change(&c)

@@ -239,11 +239,12 @@ func TestDefect13StagedRelease(t *testing.T) {
 		at := together(t, policy, 50, func(i, attempt int) error {
 			time.Sleep(sec + time.Duration(i)*ms) // all are sent before the first is answered
 			if attempt == 0 {
-				return failed(time.Now(), 429, userAPI, fmt.Sprintf("Remain:0,TimeLeft:%d", 9900-i))
+				// The end of the window, as each of them sees it, is 11 s and 0 to 4 ms.
+				return failed(time.Now(), 429, userAPI, fmt.Sprintf("Remain:0,TimeLeft:%d", 9900-i+i%5))
 			}
 			return nil
 		})
-		staged(t, at, 11*sec, sec)
+		staged(t, at, 11*sec+4*ms, sec)
 
 		c.Gate.Block(time.Now(), 10*sec, must(c.Keys()))
 		at = together(t, policy, 50, func(int, int) error { return nil }) // held back before their first attempts

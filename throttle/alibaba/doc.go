@@ -32,15 +32,15 @@
 // # Where no answer is visible
 //
 // The SDKs for Go hide the answer. What their errors carry is understood: GetCode and GetRetryAfter of darabonba-openapi's
-// ThrottlingError, which a client returns if its Config has DisableSDKError, and the field Code of the *tea.SDKError that
-// it returns otherwise. The former says how long but not which quota it was, so only the API cools down. The latter says
+// ThrottlingError, which a client returns whose DisableSDKError is set, and the field Code of the *tea.SDKError that it
+// returns otherwise. The former says how long but not which quota it was, so only the API cools down. The latter says
 // neither, and its retries follow the curve.
 //
-// To have both dimensions, give the client's Config an HttpClient that looks at the answers on their way:
+// To have both dimensions, give the client an HttpClient that looks at the answers on their way:
 //
 //	func (w watcher) Call(req *http.Request, transport *http.Transport) (*http.Response, error) {
 //		control := w.control
-//		control.Action = req.Header["x-acs-action"][0] // as the SDK spells it
+//		control.Action = strings.Join(req.Header["x-acs-action"], "") // as the SDK spells it
 //		control.SetRequest(req)
 //		resp, err := (&http.Client{Transport: transport}).Do(req)
 //		if err == nil {

@@ -72,7 +72,7 @@ func (h *hold) Ready(ctx context.Context, at time.Time) time.Duration {
 // Done records what the attempt was told, whatever becomes of the call.
 func (h *hold) Done(ctx context.Context, now time.Time, t throttle.Ticket, o throttle.Outcome) {
 	h.gate.Done(ctx, now, t, throttle.Outcome{Class: o.Class}) // its delays are not the same for both keys
-	if o.Class != throttle.Skipped && (o.Err != nil || h.onSuccess) {
+	if o.Err != nil || h.onSuccess {
 		h.observe(now, &o.Signal, o.Err)
 	}
 }

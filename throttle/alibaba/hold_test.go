@@ -55,6 +55,11 @@ func TestSlack(t *testing.T) {
 	c.Observe(t0, failed(t0, 429, userAPI, "Remain:0,TimeLeft:0").Signal, nil)
 	_, api := lefts(c, t0)
 	require.Zero(t, api, "without slack a window that is over ends the cool-down")
+
+	c = describe()
+	c.Observe(t0, throttle.Signal{Quotas: []throttle.Quota{{Name: user, Delay: -sec, HasDelay: true}}}, nil)
+	account, _ := lefts(c, t0)
+	require.Equal(t, 100*ms, account, "a wait below 0 is none")
 }
 
 // toldError is an error of an SDK that says how long to wait, and not which quota was used up.
