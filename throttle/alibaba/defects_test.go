@@ -111,11 +111,11 @@ func TestDefect05AccountHoldsBackItsOtherAPIs(t *testing.T) {
 // All policies share the objects that headers are parsed into, so that one thread sees what another one parsed.
 func TestConcurrentSafeDefect06NoSharedParsing(t *testing.T) {
 	var wg sync.WaitGroup
-	for i := range 8 {
+	for i := range 4 {
 		wg.Go(func() {
 			c := describe()
 			c.Region = fmt.Sprint(i)
-			for n := range 50 {
+			for n := range 15 {
 				tell := time.Duration(1+i*50+n) * ms
 				e := failed(t0, 429, userAPI, fmt.Sprintf("Remain:0,TimeLeft:%d", tell/ms))
 				c.Observe(t0, e.Signal, e)

@@ -21,13 +21,13 @@
 //
 // # Decision
 //
-// After a failure, in this order: what the answer said is recorded, whatever becomes of the call. No attempt left: the call
-// ends. Not worth a retry (condition.Alibaba, and a quota that is used up always is): it ends. The wait is the longest of
-// the curve's draw, the account's cool-down and the API's; longer than MaxDelay: it ends with a *throttle.Error, and the
-// cool-down stays. Before a first attempt both cool-downs are heeded in the same way.
+// After a failure, in this order: what the answer said is recorded, whatever becomes of the call. Not worth a retry
+// (condition.Alibaba; a quota that is used up always is worth one): the call ends. No attempt left: it ends. The wait is
+// the longest of the curve's draw, the account's cool-down and the API's; longer than MaxDelay: it ends with a
+// *throttle.Error, and the cool-down stays. Before a first attempt both cool-downs are heeded in the same way.
 //
-// A cool-down ends the Slack (100 ms) after the window. A later observation replaces it, shorter or longer. Remain below 0
-// means no limit. An answer that is used up and says no time is repeated by the curve, and nothing is recorded.
+// A cool-down ends the Slack (100 ms) after the window. A later observation replaces it, shorter or longer. A Remain of -1
+// means no limit. An answer whose quota is used up and that says no time is repeated by the curve, and nothing is recorded.
 //
 // # Where no answer is visible
 //
@@ -55,7 +55,10 @@
 //
 // # Other ways
 //
-// A hook Results.Classify that puts throttle.Alibaba's Signal into the Outcome of a successful attempt serves OnSuccess.
+// A hook Results.Classify that puts the Signal of throttle.Alibaba into the Outcome of a successful attempt serves
+// OnSuccess. For a failure the Signal belongs into the error, as ErrorFrom and Signal.Wrap put it: a Signal beside the
+// error is recorded too, but whether a retry is worth it is read off the error.
+//
 // Without the executor: Gate.Wait(ctx, keys...) with both Keys before a call, Observe after it.
 //
 // # Differences from the SDK for Java

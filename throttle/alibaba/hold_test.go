@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -274,4 +275,38 @@ func TestCurveStandsAlone(t *testing.T) {
 	require.Equal(t, 100*ms, delay)
 	delay, _ = seen.Next(strategy.State{Now: t0, Rand: func() float64 { return 0 }})
 	require.Zero(t, delay)
+}
+
+func TestConcurrentSafeControl(t *testing.T) {
+	c := describe()
+	policy := retry.MustNew(c.Options()...)
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			now, mine := t0, c
+			mine.Action = fmt.Sprint(i % 3)
+			for n := range 6 {
+				now = now.Add(time.Duration(n) * ms)
+				flow := policy.Begin(now, time.Time{}, nil)
+				for step := flow.Next(t.Context(), now); step.Action != retry.Done; {
+					switch step.Action {
+					case retry.Wait:
+						now = now.Add(step.Delay)
+						step = flow.Next(t.Context(), now)
+					case retry.Go:
+						told := fmt.Sprintf("Remain:%d,TimeLeft:%d", n%2, n)
+						step = flow.Report(t.Context(), now, throttle.Outcome{Err: failed(now, 429, user, told, userAPI, told)})
+					}
+				}
+				mine.Observe(now, failed(now, 429, userAPI, "Remain:0,TimeLeft:5").Signal, nil)
+				if retry.MustNew(mine.Options()...) == nil || mine.String() == "" {
+					t.Error("nothing")
+				}
+			}
+		})
+	}
+	wg.Wait()
+	c.Gate.Clear(keys(c)...)
+	account, api := lefts(c, t0)
+	require.Zero(t, account+api)
 }
