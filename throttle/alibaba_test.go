@@ -46,7 +46,7 @@ type alibabaVectors struct {
 	} `json:"alibaba_go_time_left"`
 }
 
-func alibabaHeaders(t *testing.T) (v alibabaVectors) {
+func alibabaHeaders(t testing.TB) (v alibabaVectors) {
 	data, err := os.ReadFile("testdata/alibaba_headers.json")
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(data, &v))

@@ -15,20 +15,18 @@ const maxEpoch = 1 << 40
 // overlooked, as in http.ParseTime.
 func httpDate(s string, now time.Time) (t time.Time, ok bool) {
 	const ansi = "Mon Jan _2 15:04:05 2006"
-	if len(s) > maxNumber {
+	// Package time would take fractions of a second, hours of one digit and, in RFC 850's form, any name of a zone.
+	if len(s) == len(ansi) && s[len("Mon Jan _2")] == ' ' && s[len("Mon Jan _2 15:04:05")] == ' ' {
+		t, err := time.Parse(ansi, s)
+		return t, err == nil
+	}
+	clock := len(s) - len("15:04:05 GMT")
+	if len(s) > maxNumber || clock < len("Mon, ") || s[clock-1] != ' ' || !strings.HasSuffix(s, " GMT") {
 		return time.Time{}, false
 	}
-	if len(s) == len(ansi) {
-		if t, err := time.Parse(ansi, s); err == nil {
-			return t, true
-		}
-	}
-	// Package time would take fractions of a second and, in RFC 850's form, any name of a zone.
-	if clock := len(s) - len("15:04:05 GMT"); clock < 1 || s[clock-1] != ' ' || !strings.HasSuffix(s, " GMT") {
-		return time.Time{}, false
-	}
-	if t, err := time.Parse("Mon, 02 Jan 2006 15:04:05 GMT", s); err == nil {
-		return t, true
+	if s[len("Mon")] == ',' {
+		t, err := time.Parse("Mon, 02 Jan 2006 15:04:05 GMT", s)
+		return t, err == nil
 	}
 	t, err := time.Parse("Monday, 02-Jan-06 15:04:05 GMT", s)
 	if err != nil {

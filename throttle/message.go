@@ -2,7 +2,6 @@ package throttle
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 )
@@ -19,7 +18,7 @@ type message struct {
 	times
 	status     int
 	lines      [fieldCount][]string
-	dimensions []dimension
+	dimensions []dimension // under their own names
 }
 
 // dimension is a field of one of several limits that a server has beside each other, such as x-ratelimit-reset-tokens.
@@ -44,7 +43,8 @@ func setOf(list ...field) (s fields) {
 func (s fields) has(f field) bool { return s&(1<<f) != 0 }
 
 // gather collects the fields of reads and reports whether there are any.
-func (m *message) gather(h http.Header, reads fields) (found bool) {
+func (m *message) gather(reads fields) (found bool) {
+	h := m.header
 	if len(h) > maxNames {
 		for name, k := range canonicalNames {
 			if lines := h[name]; len(lines) > 0 && reads.has(k.field) {
@@ -72,10 +72,9 @@ func (m *message) add(k known, lines []string) {
 		m.dimensions = append(m.dimensions, dimension{k.field, k.name, name, part, lines})
 		return
 	}
-	if had := m.lines[k.field]; had != nil {
-		// The same name in another case. A map has no order, so the lines are given one.
-		lines = slices.Concat(within(had), within(lines))
-		slices.Sort(lines)
+	if m.lines[k.field] != nil {
+		// The same name in another case: one of them, whatever the order of the map.
+		lines = named(m.header, http.CanonicalHeaderKey(k.name))
 	}
 	m.lines[k.field] = lines
 }
@@ -118,7 +117,8 @@ func (t *times) clock() time.Time {
 // until returns how long it is until at; 0 if that is over.
 func (t *times) until(at time.Time) time.Duration { return max(at.Sub(t.clock()), 0) }
 
-// named returns the lines of a field whose canonical name is given, under whatever case it is stored.
+// named returns the lines of a field whose canonical name is given, in whatever case it is stored. Of several the
+// canonical one counts, else the one that sorts first.
 func named(h http.Header, name string) []string {
 	if lines := h[name]; lines != nil || len(h) > maxNames {
 		return lines

@@ -12,9 +12,9 @@ import (
 //
 // The parsers of this package read a response of any status, successes too: what it means there is up to the caller.
 // They look at headers only, and never at more of them than this, so that a hostile one costs little: of a field the
-// first 32 lines, 4096 bytes together; of a list the first form that is whole, up to 64 items; names of up to 64 bytes.
-// Names may be in any case, also in the map itself, unless there are more than 256 of them: then the canonical ones of
-// the fields that are known by their whole name are looked up.
+// first 32 lines, 4096 bytes together; a number or date of up to 64 bytes; a list of up to 64 items. Names may be in any
+// case, as net/http stores them or not; of two that differ in case only, the canonical one counts. In a header of more than
+// 256 names, the canonical names of the fields that are known by their whole name are looked up, and others not found.
 type Parser interface {
 	Parse(h http.Header, status int, now time.Time) (s Signal, ok bool)
 }

@@ -17,11 +17,12 @@ func (m *message) rateLimits(a *answer) {
 		w, ok = m.limit(a, lines)
 	}
 	if !ok {
-		a.Quotas, w = a.Quotas[:before], wait{}
+		w = wait{}
+		a.cut(before)
 	}
 	quotas := len(a.Quotas)
 	if !policies(a, before, m.field(rateLimitPolicy)) {
-		a.Quotas = a.Quotas[:quotas]
+		a.cut(quotas)
 	}
 	a.tell(w)
 }
@@ -77,7 +78,7 @@ func policies(a *answer, from int, lines []string) (ok bool) {
 	known, items := a.Quotas[from:], 0
 	var limits [maxItems]int64
 	for i := range known {
-		limits[i] = -1
+		limits[i] = known[i].Limit
 	}
 	for _, line := range lines {
 		p := structured{rest: line}

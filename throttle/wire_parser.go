@@ -14,12 +14,10 @@ type wireParser struct {
 
 // Parse returns what the fields of p say. Only looks.
 func (p *wireParser) Parse(h http.Header, status int, now time.Time) (Signal, bool) {
-	var m message
-	if !m.gather(h, p.reads) {
+	m := message{times: times{header: h, now: now}, status: status}
+	if !m.gather(p.reads) {
 		return Signal{}, false
 	}
-	m.times = times{header: h, now: now}
-	m.status = status
 	var a answer
 	// The order is that of precedence: the first that tells a wait wins. All are asked for quotas.
 	m.shouldRetry(&a)
@@ -72,4 +70,11 @@ func (a *answer) add(q Quota) {
 		a.Quotas = make([]Quota, 0, 2)
 	}
 	a.Quotas = append(a.Quotas, q)
+}
+
+// cut takes back all quotas but the first n.
+func (a *answer) cut(n int) {
+	if a.Quotas = a.Quotas[:n]; n == 0 {
+		a.Quotas = nil
+	}
 }

@@ -1,0 +1,72 @@
+package throttle_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/strategy"
+	"github.com/seed-89b3229b/retry/throttle"
+)
+
+func TestWrap(t *testing.T) {
+	s, ok := throttle.Standard().Parse(header("Retry-After", "3", "X-RateLimit-Remaining", "0"), 429, noon)
+	require.True(t, ok)
+	err := s.Wrap(boom)
+	require.EqualError(t, err, "boom")
+	require.ErrorIs(t, err, boom)
+	var carrier throttle.Carrier
+	require.ErrorAs(t, err, &carrier)
+	for _, err := range []error{err, fmt.Errorf("place: %w", err), errors.Join(boom, err)} {
+		got, ok := throttle.FromError(err)
+		require.True(t, ok)
+		require.Equal(t, s, got)
+	}
+	// The outer one is asked first.
+	got, _ := throttle.FromError(throttle.Signal{Retry: throttle.No}.Wrap(err))
+	require.Equal(t, throttle.Signal{Retry: throttle.No}, got)
+}
+
+func TestWrapNothing(t *testing.T) {
+	s := throttle.Signal{Delay: sec, HasDelay: true}
+	require.NoError(t, s.Wrap(nil))
+	require.Equal(t, boom, throttle.Signal{}.Wrap(boom), "the very same error")
+	var none *nilError
+	require.Equal(t, error(none), s.Wrap(none))
+	require.Zero(t, testing.AllocsPerRun(100, func() { _ = throttle.Signal{}.Wrap(boom) }))
+}
+
+// TestWrapToldThePolicy: what the parser read decides, whether it is a wait, a rule or a word.
+func TestWrapToldThePolicy(t *testing.T) {
+	policy := retry.MustNew(retry.WithStrategy(strategy.Constant{Delay: 2 * time.Second}))
+	for _, v := range []struct {
+		lines []string
+		want  time.Duration // -1: the end
+	}{
+		{nil, 2 * sec},
+		{[]string{"Grpc-Retry-Pushback-Ms", "700"}, 700 * ms},
+		{[]string{"Grpc-Retry-Pushback-Ms", "-1"}, -1},
+		{[]string{"X-Amz-Retry-After", "60000"}, 7 * sec},
+		{[]string{"X-Amz-Retry-After", "1"}, 2 * sec},
+		{[]string{"Retry-After", "0"}, 2 * sec},
+		{[]string{"Retry-After", "3", "X-Should-Retry", "true"}, 3 * sec},
+		{[]string{"Retry-After", "3", "X-Should-Retry", "false"}, -1},
+		{[]string{"X-RateLimit-Remaining", "4987", "X-RateLimit-Reset", "1795956000"}, 2 * sec},
+	} {
+		flow := policy.Begin(noon, time.Time{}, always(0))
+		flow.Next(t.Context(), noon)
+		signal, _ := throttle.Standard().Parse(header(v.lines...), 429, noon)
+		step := flow.Report(t.Context(), noon, throttle.Outcome{Err: signal.Wrap(boom)})
+		if v.want < 0 {
+			require.Equal(t, retry.Done, step.Action, v.lines)
+			require.ErrorIs(t, step.Err, boom)
+			continue
+		}
+		require.Equal(t, retry.Wait, step.Action, v.lines)
+		require.Equal(t, v.want, step.Delay, v.lines)
+	}
+}
