@@ -9,11 +9,12 @@
 //
 //	func place(ctx context.Context, order Order) (*Receipt, error) {
 //		return retry.Do(ctx, func(ctx context.Context) (*Receipt, error) {
-//			receipt, err := api.Place(ctx, order)
-//			if wait, limited := api.RateLimited(err); limited {
-//				err = retry.After(wait, err) // closes the gate for both keys
+//			resp, err := post(ctx, order)
+//			if err != nil || resp.StatusCode < 400 {
+//				return receipt(resp), err
 //			}
-//			return receipt, err
+//			told, _ := throttle.Standard().Parse(resp.Header, resp.StatusCode, time.Now())
+//			return nil, told.Wrap(&StatusError{resp.StatusCode}) // closes the gate for both keys, if it names a wait
 //		}, retry.WithThrottle(gate.For("acme", "acme/PlaceOrder")))
 //	}
 //
@@ -31,6 +32,14 @@
 //   - Limits on retries rather than on attempts: [Budget].
 //
 // # Told waits
+//
+// A [Parser] reads what a response says about waiting, and [Signal.Wrap] puts it into the error of the attempt:
+//
+//   - A server of any kind, or of several: [Standard].
+//   - One that is known: its own, such as [GitHub], [OpenAI] or [AWS]. It reads less, and mistakes no number for another.
+//   - Fields that none of them knows: [FieldParser]. In addition to others: [Parsers].
+//   - Nothing in the header, but a Google API: [RetryInfo] reads the body.
+//   - Only Retry-After, without the rest: [ParseRetryAfter].
 //
 // [FromError] finds what a failure says about waiting, whoever made the error. How a told wait and the planned one come
 // together is the Signal's [Rule]: [AtLeast] unless the protocol says otherwise ([Exact] for gRPC's pushback, [Clamp]

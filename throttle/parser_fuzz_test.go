@@ -1,8 +1,10 @@
 package throttle_test
 
 import (
+	"maps"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,8 +19,8 @@ func FuzzParsers(f *testing.F) {
 	headers, _ := readings(f)
 	for _, h := range headers {
 		var text strings.Builder
-		for name, lines := range h {
-			for _, line := range lines {
+		for _, name := range slices.Sorted(maps.Keys(h)) {
+			for _, line := range h[name] {
 				text.WriteString(name + ":" + line + "\n")
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/seed-89b3229b/retry/internal/errtree"
 	"github.com/seed-89b3229b/retry/internal/saturate"
 )
 
@@ -43,25 +42,6 @@ type Quota struct {
 func (s Signal) IsZero() bool {
 	return !s.HasDelay && s.Delay == 0 && s.Retry == Undecided && s.Rule == Rule{} && !s.RestartCurve && s.Source == "" && len(s.Quotas) == 0
 }
-
-// Wrap returns err carrying s, as a Carrier: FromError finds it, and so does a policy in the error of its operation. The
-// text is err's, and errors.Is and As look through. Nil, a nil
-// pointer too, stays what it is, and so does every err if s said nothing.
-func (s Signal) Wrap(err error) error {
-	if errtree.IsNil(err) || s.IsZero() {
-		return err
-	}
-	return &carried{err, s}
-}
-
-// carried is an error with what was said about it.
-type carried struct {
-	error
-	signal Signal
-}
-
-func (c *carried) Unwrap() error                  { return c.error }
-func (c *carried) ThrottleSignal() (Signal, bool) { return c.signal, true }
 
 // Rule says what a told wait does to the planned one. The zero Rule is AtLeast().
 type Rule struct {
