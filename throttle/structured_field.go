@@ -44,15 +44,12 @@ func (p *structured) next() bool {
 	if p.rest == "" {
 		return false
 	}
-	if p.take(',') {
-		p.rest = strings.TrimLeft(p.rest, " \t")
-	} else {
+	if !p.take(',') {
 		p.fail()
+		return false
 	}
-	if p.rest == "" {
-		p.fail() // what follows a comma is a member
-	}
-	return !p.invalid
+	p.rest = strings.TrimLeft(p.rest, " \t")
+	return true // what follows a comma is a member: reading it fails if there is nothing
 }
 
 // fail makes the line invalid, and ends all loops.

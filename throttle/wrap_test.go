@@ -1,9 +1,11 @@
 package throttle_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -69,4 +71,41 @@ func TestWrapToldThePolicy(t *testing.T) {
 		require.Equal(t, retry.Wait, step.Action, v.lines)
 		require.Equal(t, v.want, step.Delay, v.lines)
 	}
+}
+
+// TestP19ToldWaitAboveTheLimit: a header asks for more than the call may take. It ends at once, and says what was asked.
+func TestP19ToldWaitAboveTheLimit(t *testing.T) {
+	for _, v := range []struct {
+		limit  retry.Option
+		reason error
+	}{
+		{retry.WithMaxElapsed(15 * time.Minute), retry.ErrMaxElapsed},
+		{retry.WithMaxHint(15 * time.Minute), retry.ErrHintTooLong},
+	} {
+		attempts := 0
+		err := retry.Run(t.Context(), func(context.Context) error {
+			attempts++
+			told, _ := throttle.Standard().Parse(header("Retry-After", "1800"), 503, noon)
+			return told.Wrap(boom)
+		}, retry.WithMaxHint(time.Hour), retry.WithHint(throttle.Exact()), v.limit)
+		require.Equal(t, 1, attempts)
+		require.ErrorIs(t, err, boom)
+		require.ErrorIs(t, err, v.reason)
+		var end *retry.Error
+		require.ErrorAs(t, err, &end)
+		require.Equal(t, 30*time.Minute, end.Delay)
+	}
+}
+
+// TestP21ToldWaitKeepsTheCause: what carries the wait hides nothing, also when attempts are used up.
+func TestP21ToldWaitKeepsTheCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		err := retry.Run(t.Context(), func(context.Context) error {
+			told, _ := throttle.Standard().Parse(header("Retry-After", "1"), 429, time.Now())
+			return told.Wrap(fmt.Errorf("place: %w", boom))
+		}, retry.WithMaxAttempts(2))
+		require.ErrorIs(t, err, boom)
+		require.ErrorIs(t, err, retry.ErrExhausted)
+		require.ErrorContains(t, err, "place: boom")
+	})
 }
