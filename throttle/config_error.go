@@ -2,7 +2,7 @@ package throttle
 
 import "fmt"
 
-// ConfigError says which field of a Gate, a Rule or a Pace cannot be used, and why. Their Validate methods return it as
+// ConfigError says which field of a Gate, a Pool, a Rule or a Pace cannot be used, and why. Their Validate methods return it as
 // *ConfigError, and a policy calls those before its operation runs. What was not validated still works: the field is read
 // as its documentation says.
 type ConfigError struct {

@@ -43,7 +43,26 @@ var throttles = map[string]func() throttle.Throttle{
 	"Pace/extreme": func() throttle.Throttle { return throttle.Pace(&noting{delay: longest}) },
 	"Pace/over":    func() throttle.Throttle { return throttle.Pace(&noting{delay: math.MinInt64, over: true}) },
 	"Pace/nil":     func() throttle.Throttle { return throttle.Pace(nil) },
-	"Gate.By/nil":  func() throttle.Throttle { return new(throttle.Gate).By(nil) },
+	"Pool":         func() throttle.Throttle { return throttle.NewPool("a", "b", "c") },
+	"Pool/random": func() throttle.Throttle {
+		p := throttle.NewPool("a")
+		p.Selection, p.Jitter = throttle.Random, strategy.Full
+		return p
+	},
+	"Pool/extreme": func() throttle.Throttle {
+		p := throttle.NewPool(1, 2)
+		p.Base, p.Max, p.MaxCooldown, p.Spread, p.Selection, p.Rand = 1, longest, longest, longest, throttle.LeastRecentlyUsed, always(math.NaN())
+		return p
+	},
+	"Pool/wrong": func() throttle.Throttle {
+		p := throttle.NewPool(1)
+		p.Base, p.Max, p.MaxCooldown, p.Spread, p.Selection, p.Rand = -1, -1, -1, -1, 77, always(math.Inf(1))
+		p.Jitter = func(time.Duration, time.Duration, float64) time.Duration { return math.MinInt64 }
+		return p
+	},
+	"Pool/empty":  func() throttle.Throttle { return throttle.NewPool[int]() },
+	"Pool/nil":    func() throttle.Throttle { return (*throttle.Pool[int])(nil) },
+	"Gate.By/nil": func() throttle.Throttle { return new(throttle.Gate).By(nil) },
 }
 
 func answering(wait time.Duration, err error) throttle.Throttle {

@@ -9,3 +9,10 @@ func (g *Gate) Remembered() int {
 	}
 	return n
 }
+
+// TicketOf returns the ticket that an attempt with key would get, without taking the key.
+func TicketOf[K comparable](p *Pool[K], key K) Ticket {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.byKey[key].spell
+}

@@ -144,8 +144,10 @@ func (g *Gate) maxKeys() int {
 }
 
 // window returns how long after the end of a cool-down those it held back are released.
-func (g *Gate) window(length time.Duration) time.Duration {
-	spread := g.Spread
+func (g *Gate) window(length time.Duration) time.Duration { return releaseWindow(length, g.Spread) }
+
+// releaseWindow is how long the release after a cool-down takes: a tenth of its length, at most spread.
+func releaseWindow(length, spread time.Duration) time.Duration {
 	if spread == 0 {
 		spread = DefaultSpread
 	}

@@ -1,0 +1,147 @@
+package throttle
+
+import (
+	"container/heap"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// Values of a Pool's zero fields.
+const (
+	DefaultPoolBase = time.Second
+	DefaultPoolMax  = 32 * time.Second
+)
+
+// ErrNoKeys is the answer of a Pool without keys.
+var ErrNoKeys = errors.New("throttle: pool has no keys")
+
+// Pool hands out keys, such as API tokens, accounts or proxies, for a server that limits each of them by itself. A key that is
+// limited cools down, and attempts are made with the others meanwhile; only when all of them cool down is there a wait.
+// NewPool makes one; the zero Pool has no keys yet. The fields are set before the first use and not changed after it. A Pool
+// must not be copied. All methods are safe for concurrent use, and a nil *Pool has no keys.
+//
+// With the executor a Pool is the Throttle itself. Key finds in the attempt's context which key is its own, so every attempt
+// takes a new one. The call ignores told waits, because the Pool obeys them for the key they are meant for:
+//
+//	retry.Do(ctx, func(ctx context.Context) (*User, error) { return api.User(ctx, pool.Key(ctx), id) },
+//		retry.WithThrottle(pool), retry.WithHint(throttle.Ignore()),
+//		retry.WithStrategy(strategy.ByThrottled{Normal: strategy.FullJitter{Base: 200 * time.Millisecond}, Throttled: strategy.Constant{}}))
+//
+// Acquire and AcquireWait are for use without it. Time is always an argument (AcquireWait takes it from the clock of its
+// context), and as with a Gate only differences count. An attempt with a key is over when Done was told how it ended.
+//
+// # Cool-downs
+//
+// What an outcome means for its key follows from its Class:
+//
+//	Throttled             the key cools down
+//	Success               the key works: its count of failures in a row is 0 again
+//	Permanent             the key works; the count stays
+//	any other             says nothing about the key
+//
+// With n failures in a row, the one told included, a cool-down takes min(Base·2^(n−1), Max). A wait that the server told
+// (Signal.Delay) is taken in its place, shorter or longer, up to MaxCooldown. A burst counts once: an attempt that began
+// before the key's last cool-down did neither adds to the count nor resets it; if it was told a wait that ends later, that
+// only lengthens the cool-down. A success that was told a wait, because it used up what was left, starts a cool-down that
+// does not count as a failure.
+//
+// # Release
+//
+// When a cool-down of length D ends, the key is taken again in its turn, whether others are free or not, but by one attempt
+// only: until that has shown that the key works (Success, Permanent), or for min(D/10, Spread), all others keep off. If it
+// says nothing about the key, another one tries. Those who find all keys cooling are told to wait for one each, that of the
+// earliest end first. Once each key has its first, all further ones draw places from there to the end of the earliest such
+// time. Who comes back takes whatever key is free then; who has waited for its place and finds none takes one that is being
+// tried.
+//
+// # Cost
+//
+// Admit and Done take a lock, and do not allocate but for an attempt that has to wait and for a cool-down. To find a key
+// takes the same time whether others cool down or not, but for a step per 64 keys (RoundRobin, Random) or the logarithm of
+// their number (LeastRecentlyUsed); a cool-down costs the logarithm. There is no goroutine and no timer. The error that set
+// a key's last cool-down is kept up to the next. Keys appear in no error, label or text of the Pool.
+type Pool[K comparable] struct {
+	// Base is the first cool-down of a row. 0: DefaultPoolBase; negative: only told waits cool a key down.
+	Base time.Duration
+	// Max caps the cool-downs that no server told. 0 or less: DefaultPoolMax.
+	Max time.Duration
+	// MaxCooldown caps the others, whatever a server asks for. 0 or less: DefaultMaxCooldown.
+	MaxCooldown time.Duration
+	// Selection says which of several free keys is taken.
+	Selection Selection
+	// Jitter changes the cool-downs that no server told, such as strategy.Equal or strategy.Proportional(0.1), so that
+	// processes that share the keys do not return together. limit is Max, r drawn from [0, 1); what it answers is brought into
+	// 0..Max. It must not call the Pool. Nil: none.
+	Jitter func(delay, limit time.Duration, r float64) time.Duration
+	// Spread limits how long one attempt has a key for itself after its cool-down. 0: DefaultSpread; negative: not at all.
+	Spread time.Duration
+	// Rand draws from [0, 1) for Random, Jitter and the places in the release. It must not call the Pool, and is called by one
+	// goroutine at a time. Nil: math/rand/v2.
+	Rand func() float64
+	// Classify may change the outcome of an attempt for the Pool alone, such as to Class Throttled and a Signal of an hour for
+	// a token that was turned away for good. It must be safe for concurrent use. Nil: outcomes are taken as they are.
+	Classify func(o Outcome) Outcome
+
+	mu      sync.Mutex
+	byKey   map[K]*poolSlot[K]
+	slots   []*poolSlot[K] // in the order of rotation
+	known   int            // slots that have been seen by what follows; Add may come before Selection is set
+	named   int            // indexes given away
+	next    int            // where the rotation goes on
+	ready   bitset         // slots with a key to take
+	trying  bitset         // slots with an attempt that finds out whether the key works again
+	resting byFree[K]      // slots that are not ready
+	idle    byUse[K]       // those that are; for LeastRecentlyUsed only
+	epoch   time.Time      // what the times of resting count from
+	uses    uint64
+}
+
+// NewPool returns a Pool of the keys, each once, in this order.
+func NewPool[K comparable](keys ...K) *Pool[K] {
+	p := new(Pool[K])
+	p.Add(keys...)
+	return p
+}
+
+// Validate returns a *ConfigError for a negative Max or MaxCooldown, and for a Selection that there is not, which is read as
+// RoundRobin where it was not validated.
+func (p *Pool[K]) Validate() error {
+	switch {
+	case p == nil:
+		return nil
+	case p.Max < 0:
+		return &ConfigError{"Pool.Max", p.Max, notNegative}
+	case p.MaxCooldown < 0:
+		return &ConfigError{"Pool.MaxCooldown", p.MaxCooldown, notNegative}
+	case p.Selection > LeastRecentlyUsed:
+		return &ConfigError{"Pool.Selection", uint8(p.Selection), noSuchSelection}
+	}
+	return nil
+}
+
+// meet takes up the slots that were added.
+func (p *Pool[K]) meet() {
+	for ; p.known < len(p.slots); p.known++ {
+		p.setReady(p.slots[p.known])
+	}
+}
+
+// draw returns a number from [0, 1), whatever Rand answers.
+func (p *Pool[K]) draw() float64 {
+	if p.Rand == nil {
+		return rand.Float64()
+	}
+	if u := p.Rand(); u > 0 {
+		return min(u, belowOne)
+	}
+	return 0
+}
+
+func (p *Pool[K]) setReady(s *poolSlot[K]) {
+	p.ready.set(s.at)
+	if p.Selection == LeastRecentlyUsed {
+		heap.Push(&p.idle, s)
+	}
+}

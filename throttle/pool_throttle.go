@@ -1,0 +1,129 @@
+package throttle
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/seed-89b3229b/retry/internal/saturate"
+)
+
+// Admit gives a key, or says how long to wait for one. Without keys it refuses with ErrNoKeys.
+func (p *Pool[K]) Admit(_ context.Context, now time.Time, t Ticket) (Ticket, time.Duration, error) {
+	w, _ := t.(*poolWaiter[K])
+	given, w, wait, err := p.admit(now, w)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case given != nil:
+		return given, 0, nil
+	}
+	return w, wait, nil
+}
+
+// Done is told what an attempt with the ticket's key came to. Other tickets are ignored.
+func (p *Pool[K]) Done(_ context.Context, now time.Time, t Ticket, o Outcome) {
+	switch t := t.(type) {
+	case *spell[K]:
+		p.report(now, t, &o)
+	case *poolWaiter[K]:
+		p.leave(t)
+	}
+}
+
+// Attach returns a context in which Key finds the ticket's key.
+func (p *Pool[K]) Attach(ctx context.Context, t Ticket) context.Context {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if given, ok := t.(*spell[K]); ok {
+		return context.WithValue(ctx, p, given)
+	}
+	return ctx
+}
+
+// Key returns the key of the attempt that ctx belongs to; the zero K if the Pool gave it none.
+func (p *Pool[K]) Key(ctx context.Context) (key K) {
+	if ctx == nil {
+		return key
+	}
+	if given, ok := ctx.Value(p).(*spell[K]); ok {
+		return given.slot.key
+	}
+	return key
+}
+
+// Label returns the Index of the ticket's key, and never the key itself; "" for one that has none.
+func (p *Pool[K]) Label(t Ticket) string {
+	if given, ok := t.(*spell[K]); ok {
+		return strconv.Itoa(given.slot.index)
+	}
+	return ""
+}
+
+// Ready says how much longer than at an attempt that comes then would have to wait, and takes no place in the release. Those
+// who plan by it come back together, so only the first to foresee the end of a cool-down is told the very end.
+func (p *Pool[K]) Ready(_ context.Context, at time.Time) time.Duration {
+	if p == nil {
+		return 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n, s := p.earliest(at)
+	if s == nil {
+		return 0
+	}
+	if rest := between(n, s.end); rest > 0 && s.keeper == nil && !s.spell.foreseen {
+		s.spell.foreseen = true
+		return rest
+	}
+	if s.free == s.end { // nobody has the first attempt yet, but somebody comes for it
+		return saturate.Add(between(n, s.end), share(s.spell.window, p.Rand))
+	}
+	return max(saturate.Add(between(n, s.end), p.offset(n, s)), 0)
+}
+
+// Explain returns the refusal by the cool-down that ends first, if no key can be taken at now.
+func (p *Pool[K]) Explain(_ context.Context, now time.Time) *Error {
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.refusal(now)
+}
+
+// earliest returns the slot that is anybody's again first; nil if one is ready at that time, or there is none.
+func (p *Pool[K]) earliest(at time.Time) (time.Duration, *poolSlot[K]) {
+	p.meet()
+	if len(p.resting.slots) < len(p.slots) || len(p.slots) == 0 {
+		return 0, nil
+	}
+	n, s := p.since(at), p.resting.slots[0]
+	if s.free <= n {
+		return 0, nil
+	}
+	return n, s
+}
+
+func (p *Pool[K]) refusal(now time.Time) *Error {
+	n, s := p.earliest(now)
+	if s == nil {
+		return nil
+	}
+	return s.refusal(now, between(n, s.free))
+}
+
+func (s *poolSlot[K]) refusal(now time.Time, rest time.Duration) *Error {
+	return &Error{Key: "pool", Until: now.Add(rest), Remaining: rest, Source: s.spell.source, Err: s.spell.err}
+}
+
+// leave gives up the place of one who waits.
+func (p *Pool[K]) leave(w *poolWaiter[K]) {
+	if p == nil || w == nil || w.spell == nil || w.spell.slot.pool != p {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.handBack(w)
+}
