@@ -20,7 +20,7 @@ type Lease[K comparable] struct {
 // Key returns the key; the zero K if there is none.
 func (l *Lease[K]) Key() (key K) {
 	if l != nil && l.given != nil {
-		key = l.given.slot.key
+		key = *l.given.slot.key
 	}
 	return key
 }

@@ -19,7 +19,7 @@ func (p *Pool[K]) Add(keys ...K) {
 		if p.byKey == nil {
 			p.byKey = make(map[K]*poolSlot[K], len(keys))
 		}
-		s := &poolSlot[K]{pool: p, key: key, index: p.named, at: len(p.slots)}
+		s := &poolSlot[K]{pool: p, key: &key, index: p.named, at: len(p.slots)}
 		s.spell = &spell[K]{slot: s, open: true}
 		p.byKey[key] = s
 		p.slots = append(p.slots, s)
@@ -66,7 +66,7 @@ func (p *Pool[K]) Keys() []K {
 	defer p.mu.Unlock()
 	keys := make([]K, len(p.slots))
 	for i, s := range p.slots {
-		keys[i] = s.key
+		keys[i] = *s.key
 	}
 	return keys
 }

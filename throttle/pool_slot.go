@@ -12,7 +12,7 @@ import (
 // rests: cooling down, or over and taken by the one attempt that tries it.
 type poolSlot[K comparable] struct {
 	pool  *Pool[K]
-	key   K
+	key   *K // so that nothing that prints a ticket, with whatever verb, gets to the key
 	index int
 	at    int // its place in the rotation; -1: removed
 	rank  int // its place in the queue that it is in

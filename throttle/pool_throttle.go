@@ -48,7 +48,7 @@ func (p *Pool[K]) Key(ctx context.Context) (key K) {
 		return key
 	}
 	if given, ok := ctx.Value(p).(*spell[K]); ok {
-		return given.slot.key
+		return *given.slot.key
 	}
 	return key
 }
