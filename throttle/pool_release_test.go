@@ -187,7 +187,8 @@ func TestPoolReady(t *testing.T) {
 	ready(t, p, t0, 10500*ms)
 	ready(t, p, t0.Add(10200*ms), 400*ms) // half of the rest of the second that is the first one's
 	ready(t, p, t0.Add(11*sec), 0)
-	require.Equal(t, &throttle.Error{Key: "pool", Until: t0.Add(11 * sec), Remaining: 10 * sec, Source: "retry-after", Err: boom}, p.Explain(t.Context(), t0.Add(sec)))
+	require.Equal(t, &throttle.Error{Key: "pool", Until: t0.Add(10 * sec), Remaining: 9 * sec, Source: "retry-after", Err: boom}, p.Explain(t.Context(), t0.Add(sec)))
+	require.Equal(t, t0.Add(11*sec), p.Explain(t.Context(), t0.Add(10200*ms)).Until, "somebody has the first second")
 	require.Nil(t, p.Explain(t.Context(), t0.Add(11*sec)))
 	require.Equal(t, []time.Duration{10 * sec, 20 * sec}, cooling(p, t0), "looking changed nothing")
 	ready(t, throttle.NewPool(0), t0, 0)

@@ -111,7 +111,10 @@ func (p *Pool[K]) refusal(now time.Time) *Error {
 	if s == nil {
 		return nil
 	}
-	return s.refusal(now, between(n, s.free))
+	if rest := between(n, s.end); rest > 0 {
+		return s.refusal(now, rest)
+	}
+	return s.refusal(now, between(n, s.free)) // being tried
 }
 
 func (s *poolSlot[K]) refusal(now time.Time, rest time.Duration) *Error {

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/condition"
+	"github.com/seed-89b3229b/retry/strategy"
+	"github.com/seed-89b3229b/retry/throttle"
+)
+
+type client struct {
+	http   *http.Client
+	url    string
+	pool   *throttle.Pool[string]
+	policy *retry.Policy
+}
+
+func newClient(url string, pool *throttle.Pool[string], attempts int, clk retry.Clock) *client {
+	pool.Classify = judge
+	return &client{
+		http: &http.Client{Transport: new(http.Transport)},
+		url:  url,
+		pool: pool,
+		policy: retry.MustNew(
+			retry.WithThrottle(pool),
+			retry.WithHint(throttle.Ignore()), // a told wait is the token's; the call goes on with another one
+			retry.WithMaxAttempts(attempts),
+			retry.WithStrategy(strategy.ByThrottled{
+				Normal:    strategy.Exponential{Base: 100 * time.Millisecond, Max: 2 * time.Second},
+				Throttled: strategy.Constant{}, // at once
+			}),
+			retry.WithCondition(condition.Only(condition.Network(), condition.HTTPStatus(403, 429, 500, 502, 503))),
+			retry.WithClock(clk),
+		),
+	}
+}
+
+// judge says what an outcome means for its token. A refused one is not tried again for ten minutes. 429 needs no word here,
+// and other failures are not the token's.
+func judge(o throttle.Outcome) throttle.Outcome {
+	if o.Err == statusError(http.StatusForbidden) {
+		o.Class = throttle.Throttled
+		o.Signal = throttle.Signal{Delay: 10 * time.Minute, HasDelay: true, Source: "forbidden"}
+	}
+	return o
+}
+
+// fetch gets a page, with whatever tokens it takes.
+func (c *client) fetch(ctx context.Context, page int) error {
+	return retry.Run(ctx, func(ctx context.Context) error {
+		return c.fetchOnce(ctx, page, c.pool.Key(ctx))
+	}, c.policy)
+}
+
+func (c *client) fetchOnce(ctx context.Context, page int, token string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url+strconv.Itoa(page), nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	io.Copy(io.Discard, resp.Body)
+	if resp.StatusCode == http.StatusOK {
+		return nil
+	}
+	if seconds, err := strconv.ParseUint(resp.Header.Get("Retry-After"), 10, 32); err == nil {
+		return retry.After(time.Duration(seconds)*time.Second, statusError(resp.StatusCode))
+	}
+	return statusError(resp.StatusCode)
+}
+
+// statusError is an HTTP status. condition.HTTPStatus reads it by its method.
+type statusError int
+
+func (code statusError) HTTPStatusCode() int { return int(code) }
+
+func (code statusError) Error() string {
+	return fmt.Sprintf("%d %s", int(code), http.StatusText(int(code)))
+}
