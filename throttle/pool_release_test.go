@@ -1,6 +1,7 @@
 package throttle_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -107,6 +108,35 @@ func TestPoolTrialThatSaysNothing(t *testing.T) {
 	}
 }
 
+// TestPoolTrialGoesOn: what an older attempt comes to is no word on it.
+func TestPoolTrialGoesOn(t *testing.T) {
+	p := throttle.NewPool(0)
+	p.Rand = always(0.5)
+	for _, c := range []throttle.Class{throttle.Skipped, throttle.Canceled, throttle.Transient, throttle.Success, throttle.Throttled} {
+		p.Remove(0)
+		p.Add(0)
+		old, limits := asks(t, p, 0, nil, 0, 0), asks(t, p, 0, nil, 0, 0)
+		p.Done(t.Context(), t0, limits, limitedFor(10*sec))
+		asks(t, p, 10*sec, nil, 0, 0)
+		ends(t, p, 10*sec, old, c)
+		asks(t, p, 10*sec, nil, 500*ms)
+	}
+}
+
+// TestPoolWaitersInOrder: of cool-downs that end together the first in the list is waited for first.
+func TestPoolWaitersInOrder(t *testing.T) {
+	for n := 2; n < 12; n++ {
+		p := blocked(t, nil, slices.Repeat([]time.Duration{10 * sec}, n)...)
+		var tickets []throttle.Ticket
+		for range n {
+			tickets = append(tickets, asks(t, p, 0, nil, 10*sec))
+		}
+		for i, ticket := range tickets {
+			asks(t, p, 10*sec, ticket, 0, i)
+		}
+	}
+}
+
 // TestPoolFirstPlaceIsHandedBack: by one who gives up, or got another key.
 func TestPoolFirstPlaceIsHandedBack(t *testing.T) {
 	p := blocked(t, []float64{0.5}, 10*sec)
@@ -140,6 +170,12 @@ func TestPoolDueWaitersGetAKey(t *testing.T) {
 	a, b = asks(t, p, 0, nil, 10*sec), asks(t, p, 0, nil, 10*sec)
 	asks(t, p, 10*sec, b, 0, 0) // as if it were the first, which is a little late
 	asks(t, p, 10*sec, a, 0, 0) // and has waited for its place too
+	asks(t, p, 10*sec, nil, 500*ms)
+
+	p = blocked(t, []float64{0, 0.5}, 10*sec)
+	a, b = asks(t, p, 0, nil, 10*sec), asks(t, p, 0, nil, 10*sec)
+	asks(t, p, 10*sec, b, 0, 0)
+	ends(t, p, 10*sec, a, throttle.Skipped) // it has nothing to hand back any more
 	asks(t, p, 10*sec, nil, 500*ms)
 }
 

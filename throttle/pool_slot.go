@@ -89,7 +89,6 @@ func (p *Pool[K]) revive(s *poolSlot[K]) {
 	if s.rests() {
 		p.unqueue(s)
 		p.trying.clear(s.at)
-		s.keeper = nil
 		p.setReady(s)
 	}
 }
