@@ -50,11 +50,13 @@ var ErrNoKeys = errors.New("throttle: pool has no keys")
 // # Release
 //
 // When a cool-down of length D ends, the key is taken again in its turn, whether others are free or not, but by one attempt
-// only: until that has shown that the key works (Success, Permanent), or for min(D/10, Spread), all others keep off. If it
-// says nothing about the key, another one tries. Those who find all keys cooling are told to wait for one each, that of the
-// earliest end first. Once each key has its first, all further ones draw places from there to the end of the earliest such
-// time. Who comes back takes whatever key is free then; who has waited for its place and finds none takes one that is being
-// tried.
+// only: all others keep off until that has shown that the key works (Success, Permanent), at most for min(D/10, Spread). If it
+// ends without a word on the key, another one tries.
+//
+// Who finds no key is told to wait. The first one waits for the cool-down that ends first; each further one for the next end
+// that nobody waits for, or for u·min(D/10, Spread) after an end that somebody waits for, u drawn from [0, 1), whichever
+// promises a key of its own sooner. Who comes back takes any key that is free then; who has waited for such a place and finds
+// none shares one that is being tried. The place of one who gives up is free for another.
 //
 // # Cost
 //
@@ -80,8 +82,8 @@ type Pool[K comparable] struct {
 	// Rand draws from [0, 1) for Random, Jitter and the places in the release. It must not call the Pool, and is called by one
 	// goroutine at a time. Nil: math/rand/v2.
 	Rand func() float64
-	// Classify may change the outcome of an attempt for the Pool alone, such as to Class Throttled and a Signal of an hour for
-	// a token that was turned away for good. It must be safe for concurrent use. Nil: outcomes are taken as they are.
+	// Classify may change the outcome of an attempt for the Pool alone, such as to Class Throttled and a Signal of ten minutes
+	// for a token that was turned away for good. It must be safe for concurrent use. Nil: outcomes are taken as they are.
 	Classify func(o Outcome) Outcome
 
 	mu      sync.Mutex

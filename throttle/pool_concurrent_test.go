@@ -104,7 +104,7 @@ func TestConcurrentSafePoolBurst(t *testing.T) {
 		var wg sync.WaitGroup
 		ticket, _, _ := p.Admit(t.Context(), now, nil)
 		for range 64 {
-			wg.Go(func() { p.Done(context.Background(), now, ticket, limited) })
+			wg.Go(func() { p.Done(context.Background(), now, ticket, turnedAway) })
 		}
 		wg.Wait()
 		require.Equal(t, throttle.KeyStats{Uses: int64(row + 1), Limited: int64(64 * (row + 1)), Failures: row + 1, Until: now.Add(sec << row)}, p.Stats(now)[0])
@@ -138,7 +138,7 @@ func TestConcurrentSafeLease(t *testing.T) {
 	lease := taken(t, p, t0)
 	var wg sync.WaitGroup
 	for range 64 {
-		wg.Go(func() { lease.Done(t0, limited) })
+		wg.Go(func() { lease.Done(t0, turnedAway) })
 	}
 	wg.Wait()
 	require.Equal(t, throttle.KeyStats{Uses: 1, Limited: 1, Failures: 1, Until: t0.Add(sec)}, p.Stats(t0)[0])

@@ -81,11 +81,11 @@ func TestPoolWaiterAllocatesItsTicketOnly(t *testing.T) {
 func TestPoolCooldownAllocatesItsSpellOnly(t *testing.T) {
 	p := throttle.NewPool("a", "b")
 	now, ctx := t0, t.Context()
-	limited := throttle.Outcome{Class: throttle.Throttled, Err: boom}
+	turnedAway := throttle.Outcome{Class: throttle.Throttled, Err: boom}
 	assert.Equal(t, 1.0, testing.AllocsPerRun(100, func() {
 		now = now.Add(time.Minute)
 		ticket, _, _ := p.Admit(ctx, now, nil)
-		p.Done(ctx, now, ticket, limited)
+		p.Done(ctx, now, ticket, turnedAway)
 	}))
 }
 
@@ -139,13 +139,13 @@ func BenchmarkPoolCooldown(b *testing.B) {
 		b.Run(fmt.Sprint("keys=", keys), func(b *testing.B) {
 			p := coolingPool(b, t0, keys, keys, throttle.RoundRobin)
 			now, ctx := t0, b.Context()
-			limited := throttle.Outcome{Class: throttle.Throttled}
+			turnedAway := throttle.Outcome{Class: throttle.Throttled}
 			b.ReportAllocs()
 			for b.Loop() {
 				now = now.Add(time.Minute)
 				ticket, _, err := p.Admit(ctx, now, nil)
 				require.NoError(b, err)
-				p.Done(ctx, now, ticket, limited)
+				p.Done(ctx, now, ticket, turnedAway)
 			}
 		})
 	}

@@ -45,12 +45,11 @@ func TestPoolWaitersSpreadOverKeys(t *testing.T) {
 	third := asks(t, p, 0, nil, 20500*ms) // 20 s + half of a second, while key 0 has 30 s to go
 	fourth := asks(t, p, 0, nil, 20250*ms)
 	asks(t, p, sec, third, 19500*ms) // the place is kept
-	second = asks(t, p, 20100*ms, second, 0, 2)
+	asks(t, p, 20100*ms, second, 0, 2)
 	first = asks(t, p, 20100*ms, first, 0, 1)
 	ends(t, p, 20200*ms, first, throttle.Success)
-	fourth = asks(t, p, 20250*ms, fourth, 0, 1)
-	third = asks(t, p, 20500*ms, third, 0, 1)
-	_, _ = second, fourth
+	asks(t, p, 20250*ms, fourth, 0, 1)
+	asks(t, p, 20500*ms, third, 0, 1)
 }
 
 // TestPoolHalfOpen: after its cool-down a key is tried by one attempt, and all others keep off for the window.
@@ -197,8 +196,7 @@ func TestPoolLongerCooldownMovesWaiters(t *testing.T) {
 
 func TestPoolSpread(t *testing.T) {
 	for spread, extra := range map[time.Duration]time.Duration{0: sec / 2, -1: 0, 100 * ms: 50 * ms, longest: 3 * sec} {
-		p := blocked(t, nil, time.Minute)
-		p = throttle.NewPool(0)
+		p := throttle.NewPool(0)
 		p.Spread, p.Rand = spread, always(0.5)
 		p.Done(t.Context(), t0, throttle.TicketOf(p, 0), limitedFor(time.Minute))
 		asks(t, p, 0, nil, time.Minute)
@@ -241,7 +239,7 @@ func TestPoolAcquireRefuses(t *testing.T) {
 	require.Equal(t, 1, taken(t, p, t0.Add(8800*ms)).Key())
 
 	p = throttle.NewPool(0)
-	taken(t, p, t0).Done(t0, limited)
+	taken(t, p, t0).Done(t0, turnedAway)
 	_, err = p.Acquire(t0)
 	require.EqualError(t, err, `throttle: "pool" is cooling down for 1s: boom`)
 }

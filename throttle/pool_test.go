@@ -17,8 +17,8 @@ import (
 )
 
 var (
-	worked  = throttle.Outcome{Class: throttle.Success}
-	limited = throttle.Outcome{Class: throttle.Throttled, Err: boom}
+	worked     = throttle.Outcome{Class: throttle.Success}
+	turnedAway = throttle.Outcome{Class: throttle.Throttled, Err: boom}
 )
 
 // limitedFor is a limit with a told wait.
@@ -118,7 +118,7 @@ func TestPoolCooldowns(t *testing.T) {
 		p, now := throttle.NewPool("A"), t0
 		p.Base, p.Max = c.base, c.max
 		for i, want := range c.want {
-			p.Done(t.Context(), now, throttle.TicketOf(p, "A"), limited)
+			p.Done(t.Context(), now, throttle.TicketOf(p, "A"), turnedAway)
 			require.Equal(t, []time.Duration{want}, cooling(p, now), "%s %d", c.name, i+1)
 			require.Equal(t, i+1, p.Stats(now)[0].Failures)
 		}
@@ -130,10 +130,10 @@ func TestPoolSuccessEndsTheRow(t *testing.T) {
 	for class := range throttle.Skipped + 2 {
 		p, now := throttle.NewPool("A"), t0
 		for i := range 3 {
-			taken(t, p, now).Done(now, limited)
+			taken(t, p, now).Done(now, turnedAway)
 			now = now.Add(time.Duration(1<<i) * sec)
 		}
-		lease := taken(t, p, now)
+		taken(t, p, now)
 		p.Done(t.Context(), now, throttle.TicketOf(p, "A"), throttle.Outcome{Class: class, Err: boom})
 		want, left := 3, time.Duration(0)
 		switch class {
@@ -145,8 +145,7 @@ func TestPoolSuccessEndsTheRow(t *testing.T) {
 		require.Equal(t, want, p.Stats(now)[0].Failures, class)
 		require.Equal(t, []time.Duration{left}, cooling(p, now), class)
 		if left == 0 {
-			lease = taken(t, p, now) // nobody tries it any more
-			lease.Done(now, limited)
+			taken(t, p, now).Done(now, turnedAway) // nobody tries it any more
 			require.Equal(t, want+1, p.Stats(now)[0].Failures, class)
 		}
 	}
@@ -159,21 +158,21 @@ func TestPoolBurstCountsOnce(t *testing.T) {
 	for range 6 {
 		burst = append(burst, taken(t, p, t0))
 	}
-	burst[0].Done(t0, limited)
-	burst[1].Done(t0.Add(500*ms), limited)
+	burst[0].Done(t0, turnedAway)
+	burst[1].Done(t0.Add(500*ms), turnedAway)
 	require.Equal(t, []time.Duration{500 * ms}, cooling(p, t0.Add(500*ms)))
 	burst[2].Done(t0.Add(600*ms), worked)
 	require.Equal(t, []time.Duration{400 * ms}, cooling(p, t0.Add(600*ms)), "nor does an older success end it")
 
 	now := t0.Add(sec)
 	trial := taken(t, p, now)
-	burst[3].Done(now, limited)
+	burst[3].Done(now, turnedAway)
 	require.Equal(t, []time.Duration{0}, cooling(p, now), "nor an older failure start another")
 	burst[4].Done(now, worked)
 	require.Equal(t, 1, p.Stats(now)[0].Failures)
-	trial.Done(now, limited)
+	trial.Done(now, turnedAway)
 	require.Equal(t, []time.Duration{2 * sec}, cooling(p, now))
-	burst[5].Done(now, limited)
+	burst[5].Done(now, turnedAway)
 	require.Equal(t, throttle.KeyStats{Uses: 7, Limited: 5, Failures: 2, Until: now.Add(2 * sec)}, p.Stats(now)[0])
 }
 
@@ -196,7 +195,7 @@ func TestPoolToldWaitBeatsTheFormula(t *testing.T) {
 	}
 	p := throttle.NewPool("A")
 	taken(t, p, t0).Done(t0, limitedFor(10*ms))
-	taken(t, p, t0.Add(10*ms)).Done(t0.Add(10*ms), limited)
+	taken(t, p, t0.Add(10*ms)).Done(t0.Add(10*ms), turnedAway)
 	require.Equal(t, []time.Duration{2 * sec}, cooling(p, t0.Add(10*ms)), "it counts all the same")
 }
 
@@ -247,7 +246,7 @@ func TestPoolJitter(t *testing.T) {
 	p := throttle.NewPool("A")
 	p.Jitter, p.Rand = strategy.Equal, script(t, 0.5, 0, 0.25)
 	for _, want := range []time.Duration{750 * ms, sec, 2500 * ms} {
-		p.Done(t.Context(), t0, throttle.TicketOf(p, "A"), limited)
+		p.Done(t.Context(), t0, throttle.TicketOf(p, "A"), turnedAway)
 		require.Equal(t, []time.Duration{want}, cooling(p, t0))
 	}
 	p.Done(t.Context(), t0, throttle.TicketOf(p, "A"), limitedFor(7*sec))
@@ -259,7 +258,7 @@ func TestPoolJitter(t *testing.T) {
 			assert.True(t, r >= 0 && r < 1)
 			return answer
 		}
-		taken(t, p, t0).Done(t0, limited)
+		taken(t, p, t0).Done(t0, turnedAway)
 		require.Equal(t, []time.Duration{want}, cooling(p, t0))
 	}
 }
@@ -277,7 +276,7 @@ func TestPoolClassify(t *testing.T) {
 	}
 	taken(t, p, t0).Done(t0, throttle.Outcome{Err: fmt.Errorf("get: %w", banned), Class: throttle.Permanent})
 	require.Equal(t, []time.Duration{10 * time.Minute, 0}, cooling(p, t0))
-	taken(t, p, t0).Done(t0, limited)
+	taken(t, p, t0).Done(t0, turnedAway)
 	require.Equal(t, []time.Duration{10 * time.Minute, sec}, cooling(p, t0), "others are as they were")
 	require.Equal(t, 2, seen)
 	taken(t, p, t0.Add(sec)).Done(t0.Add(sec), throttle.Outcome{Class: throttle.Skipped})
@@ -285,7 +284,7 @@ func TestPoolClassify(t *testing.T) {
 
 	p = throttle.NewPool("A")
 	p.Classify = func(throttle.Outcome) throttle.Outcome { panic("classify") }
-	require.Panics(t, func() { taken(t, p, t0).Done(t0, limited) })
+	require.Panics(t, func() { taken(t, p, t0).Done(t0, turnedAway) })
 	p.Classify = nil
 	require.Equal(t, "A", turn(t, p, t0, 1), "a panic leaves no lock behind")
 }
@@ -343,7 +342,7 @@ func TestPoolWithoutKeys(t *testing.T) {
 func TestPoolForeignTickets(t *testing.T) {
 	a, b := throttle.NewPool("A"), throttle.NewPool("A")
 	for _, ticket := range []throttle.Ticket{nil, 7, throttle.TicketOf(b, "A"), throttle.TicketOf(throttle.NewPool(1), 1)} {
-		a.Done(t.Context(), t0, ticket, limited)
+		a.Done(t.Context(), t0, ticket, turnedAway)
 		require.Equal(t, []throttle.KeyStats{{}}, a.Stats(t0))
 	}
 	require.Equal(t, []throttle.KeyStats{{}}, b.Stats(t0))
@@ -362,13 +361,13 @@ func TestLease(t *testing.T) {
 	require.Equal(t, "A", lease.Key())
 	require.Zero(t, lease.Index())
 	lease.Done(t0, worked)
-	lease.Done(t0, limited)
+	lease.Done(t0, turnedAway)
 	require.Equal(t, throttle.KeyStats{Uses: 1}, p.Stats(t0)[0], "only the first report counts")
 	taken(t, p, t0).Done(t0, throttle.Outcome{Class: throttle.Skipped})
 	require.Zero(t, p.Stats(t0)[1].Uses)
 
 	for _, none := range []*throttle.Lease[string]{nil, {}} {
-		none.Done(t0, limited)
+		none.Done(t0, turnedAway)
 		require.Zero(t, none.Key())
 		require.Equal(t, -1, none.Index())
 	}
@@ -391,7 +390,7 @@ func TestLeaseClassifies(t *testing.T) {
 		{"said otherwise", throttle.Outcome{Err: &throttle.Error{Remaining: 7 * sec}, Class: throttle.Timeout}, 1, 0},
 	} {
 		p := throttle.NewPool("A")
-		taken(t, p, t0).Done(t0, limited)
+		taken(t, p, t0).Done(t0, turnedAway)
 		now := t0.Add(sec)
 		taken(t, p, now).Done(now, c.o)
 		require.Equal(t, c.failures, p.Stats(now)[0].Failures, c.name)

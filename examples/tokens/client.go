@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,6 +20,7 @@ type client struct {
 	url    string
 	pool   *throttle.Pool[string]
 	policy *retry.Policy
+	clk    retry.Clock
 }
 
 func newClient(url string, pool *throttle.Pool[string], attempts int, clk retry.Clock) *client {
@@ -27,6 +29,7 @@ func newClient(url string, pool *throttle.Pool[string], attempts int, clk retry.
 		http: &http.Client{Transport: new(http.Transport)},
 		url:  url,
 		pool: pool,
+		clk:  clk,
 		policy: retry.MustNew(
 			retry.WithThrottle(pool),
 			retry.WithHint(throttle.Ignore()), // a told wait is the token's; the call goes on with another one
@@ -44,7 +47,7 @@ func newClient(url string, pool *throttle.Pool[string], attempts int, clk retry.
 // judge says what an outcome means for its token. A refused one is not tried again for ten minutes. 429 needs no word here,
 // and other failures are not the token's.
 func judge(o throttle.Outcome) throttle.Outcome {
-	if o.Err == statusError(http.StatusForbidden) {
+	if errors.Is(o.Err, statusError(http.StatusForbidden)) {
 		o.Class = throttle.Throttled
 		o.Signal = throttle.Signal{Delay: 10 * time.Minute, HasDelay: true, Source: "forbidden"}
 	}
@@ -73,10 +76,8 @@ func (c *client) fetchOnce(ctx context.Context, page int, token string) error {
 	if resp.StatusCode == http.StatusOK {
 		return nil
 	}
-	if seconds, err := strconv.ParseUint(resp.Header.Get("Retry-After"), 10, 32); err == nil {
-		return retry.After(time.Duration(seconds)*time.Second, statusError(resp.StatusCode))
-	}
-	return statusError(resp.StatusCode)
+	told, _ := throttle.Standard().Parse(resp.Header, resp.StatusCode, c.clk.Now())
+	return told.Wrap(statusError(resp.StatusCode))
 }
 
 // statusError is an HTTP status. condition.HTTPStatus reads it by its method.
