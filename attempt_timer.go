@@ -73,7 +73,8 @@ type keptContext struct {
 	end      context.CancelCauseFunc
 	deadline time.Time
 	state    atomic.Int32
-	disarm   func() bool
+	timer    *time.Timer // the system's, if that is the clock
+	disarm   func() bool // else
 }
 
 // The states of a keptContext: the timeout may still pass, has been taken away, or has passed.
@@ -86,17 +87,27 @@ const (
 func newKeptContext(parent context.Context, c clock.Clock, d time.Duration) *keptContext {
 	k := &keptContext{deadline: clock.Now(c).Add(d)}
 	k.Context, k.end = context.WithCancelCause(parent)
-	k.disarm = afterFunc(parent, c, d, func() {
-		if k.state.CompareAndSwap(armed, passed) {
-			k.end(ErrAttemptTimeout)
-		}
-	})
+	if c == nil {
+		k.timer = time.AfterFunc(d, k.pass)
+	} else {
+		k.disarm = afterFunc(parent, c, d, k.pass)
+	}
 	return k
+}
+
+func (k *keptContext) pass() {
+	if k.state.CompareAndSwap(armed, passed) {
+		k.end(ErrAttemptTimeout)
+	}
 }
 
 // free takes the timeout away. One that is just passing is over when free returns: the context does not end later.
 func (k *keptContext) free() {
-	k.disarm()
+	if k.timer != nil {
+		k.timer.Stop()
+	} else {
+		k.disarm()
+	}
 	if !k.state.CompareAndSwap(armed, freed) && k.state.Load() == passed {
 		<-k.Context.Done()
 	}

@@ -1,0 +1,144 @@
+package retryhttp
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+
+	"github.com/seed-89b3229b/retry/condition"
+	"github.com/seed-89b3229b/retry/internal/carry"
+	"github.com/seed-89b3229b/retry/internal/clock"
+	"github.com/seed-89b3229b/retry/throttle"
+)
+
+// classify judges an attempt. What it decides is final and holds against any condition: that a request must not be sent again,
+// for safety or because it makes no sense. Whether one that may be sent again should be is left to the policy's conditions, and
+// after them to the Failure's verdict.
+func (f *flight) classify(err error) throttle.Outcome {
+	if err == nil && f.response != nil && f.expired() {
+		// The timeout passed while Base returned: the body would break off.
+		closeBody(f.response.Body)
+		f.response, err = nil, context.Cause(f.attempt)
+	}
+	switch {
+	case f.unready:
+		return throttle.Outcome{Err: err, Decided: throttle.No, Class: throttle.Skipped}
+	case err != nil:
+		return f.failed(err)
+	case f.response == nil:
+		return throttle.Outcome{Err: errNoResponse, Decided: throttle.No}
+	case !f.t.failing(f.response.StatusCode):
+		return throttle.Outcome{}
+	}
+	return f.answered()
+}
+
+// failed judges an attempt without an answer.
+func (f *flight) failed(err error) throttle.Outcome {
+	code, http2 := http2Code(err)
+	fail := &Failure{Request: f.request, Sent: f.sent(err) && !(http2 && code == refusedStream), Err: err}
+	o := throttle.Outcome{Err: fail}
+	switch {
+	case hopeless(f.request, err), http2 && hopelessCode(code), canceled(f.request.Cancel):
+		o.Decided = throttle.No
+	case !f.repeatable():
+		if !fail.Sent || f.safe {
+			fail.Err = &bodyError{err}
+		}
+		o.Decided, o.Class = throttle.No, f.classOf(fail)
+	case fail.Sent && !f.safe:
+		o.Decided, o.Class = throttle.No, f.classOf(fail)
+	case http2 && code == enhanceYourCalm:
+		fail.verdict = condition.Throttled
+	case unknownHost(err):
+		fail.verdict = condition.Stop
+	}
+	return o
+}
+
+// answered judges an answer that is a failure.
+func (f *flight) answered() throttle.Outcome {
+	answer, t := f.response, f.t
+	code := answer.StatusCode
+	fail := &Failure{Request: f.request, Response: answer, Sent: true}
+	// The time of day in a header is that of the clock the server lives by too.
+	fail.signal, _ = t.parser().Parse(answer.Header, code, clock.Now(carry.From(f).Clock))
+	s := &fail.signal
+	o := throttle.Outcome{Err: fail, Signal: *s}
+	repeat := t.repeat(code, s)
+	switch {
+	case repeat == RepeatNever:
+		fail.verdict = condition.Stop
+	case turnedAway(code, s):
+		fail.verdict = condition.Throttled
+	default:
+		fail.verdict = condition.Retry
+	}
+	switch {
+	case s.Retry == throttle.No: // the executor takes it from the signal
+	case !f.repeatable():
+		o.Decided, o.Class = throttle.No, f.classOf(fail)
+	case s.Retry == throttle.Yes || f.safe || repeat == RepeatAlways:
+	case repeat == RepeatIdempotent || code >= 500:
+		o.Decided, o.Class = throttle.No, f.classOf(fail)
+	}
+	return o
+}
+
+// classOf is the class of a failure after which the request can't be sent again: for those who count failures it is one like
+// any other. The end of the call's context is the executor's to class.
+func (f *flight) classOf(fail *Failure) throttle.Class {
+	code := fail.HTTPStatusCode()
+	switch {
+	case f.Err() != nil:
+		return throttle.Unset
+	case errors.Is(fail.Err, context.Canceled) && !f.expired():
+		return throttle.Canceled
+	case code == 0 && fail.Timeout():
+		return throttle.Timeout
+	case code == 0:
+		return throttle.Transient
+	case turnedAway(code, &fail.signal):
+		return throttle.Throttled
+	case code >= 500 && fail.verdict == condition.Retry, code == http.StatusRequestTimeout:
+		return throttle.Transient
+	}
+	return throttle.Permanent
+}
+
+// sent reports whether the server may have seen the request of an attempt that failed with err.
+func (f *flight) sent(err error) bool {
+	_, traced := f.t.base().(*http.Transport)
+	if traced || f.probe.asked.Load() {
+		return f.probe.sent(f.attempt.Err() != nil)
+	}
+	return notSent.Check(err) != condition.Retry // a Base that knows nothing of httptrace
+}
+
+var (
+	notSent     = condition.NotSent()
+	neverPasses = condition.Hopeless()
+)
+
+// hopeless reports whether no attempt can do better: certificates, a server that speaks another protocol, a request that
+// net/http refuses to send.
+func hopeless(r *http.Request, err error) bool {
+	return r.URL == nil || neverPasses.Check(err) == condition.Stop
+}
+
+// unknownHost reports whether the name service has answered that there is no such host.
+func unknownHost(err error) bool {
+	var dns *net.DNSError
+	return errors.As(err, &dns) && dns.IsNotFound
+}
+
+// failureOf returns the Failure that err is or has in it; nil if there is none.
+func failureOf(err error) *Failure {
+	if f, ok := err.(*Failure); ok {
+		return f
+	}
+	var f *Failure
+	errors.As(err, &f)
+	return f
+}

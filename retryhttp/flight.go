@@ -1,0 +1,198 @@
+package retryhttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/throttle"
+)
+
+// flight is one request on its way: what is known of it, and of its attempt that is running or was the last. It is the value
+// of the call that makes the attempts, so that the hooks of a shared policy find all facts in it, and its context.
+type flight struct {
+	context.Context // the request's
+
+	t       *Transport
+	request *http.Request // the caller's: only read
+	body    *source       // the request's body, if it cannot be had anew
+	passed  bool          // the request's body is Base's to close
+	safe    bool          // it may be sent again though the server may have seen it
+	key     string        // generated Idempotency-Key
+	id      string        // of the call, for attempt headers
+	keys    throttle.Throttle
+
+	number   int
+	attempt  context.Context // the attempt's; the flight itself if that has none
+	probe    *probe
+	first    probe
+	response *http.Response // nil: none, or thrown away
+	kept     keptBody       // the body of response, if it is returned
+	unready  bool           // the attempt was not made for want of a request to send
+}
+
+// Value finds the flight itself, beside what the request's context has.
+func (f *flight) Value(key any) any {
+	if key == (flightKey{}) {
+		return f
+	}
+	return f.Context.Value(key)
+}
+
+// begin works out what holds for all attempts.
+func (f *flight) begin() {
+	t, r := f.t, f.request
+	f.safe = t.idempotent(r)
+	if t.IdempotencyKey != nil && !f.safe && !keyed(r) {
+		f.key = t.IdempotencyKey(r)
+		f.safe = f.key != ""
+	}
+	if hasBody(r) && r.GetBody == nil {
+		f.body = &source{body: r.Body, limit: t.BufferBody}
+	}
+	if t.AttemptHeaders != nil {
+		f.id = newID()
+	}
+	if t.Gate != nil && t.Keys != nil {
+		f.keys = t.Gate.For(t.Keys(r, nil)...)
+	}
+}
+
+// try makes one attempt.
+func (f *flight) try(ctx context.Context) (*flight, error) {
+	f.number++
+	f.attempt, f.response = ctx, nil
+	f.probe = &f.first
+	if f.number > 1 {
+		f.probe = new(probe) // what is left of the attempt before may still call the hooks of its own
+	}
+	f.unready = true
+	r, err := f.prepare()
+	if err != nil {
+		return f, err
+	}
+	f.unready, f.passed = false, true
+	response, err := f.t.base().RoundTrip(r)
+	if err != nil && response != nil { // against the contract; the error counts, as in http.Client
+		closeBody(response.Body)
+		response = nil
+	}
+	if response != nil {
+		response.Request = f.request // as Base would have it: ours is a copy with a context that ends
+	}
+	f.response = response
+	return f, err
+}
+
+// prepare makes the request of one attempt.
+func (f *flight) prepare() (r *http.Request, err error) {
+	if canceled(f.request.Cancel) {
+		return nil, errCanceled
+	}
+	ctx := f.probe.attach(f.attempt, !f.safe || f.body != nil)
+	if t := f.t; t.AttemptHeaders != nil || t.Sign != nil || f.key != "" {
+		r = f.request.Clone(ctx)
+	} else {
+		r = f.request.WithContext(ctx) // a RoundTripper changes neither header nor URL
+	}
+	if r.Header == nil {
+		r.Header = make(http.Header)
+	}
+	if err := f.fill(r); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBody, err)
+	}
+	made, ready := r, false
+	defer func() {
+		if !ready && f.number > 1 {
+			closeBody(made.Body) // of this attempt alone
+		}
+	}()
+	if f.key != "" {
+		r.Header.Set(idempotencyKey, f.key)
+	}
+	if f.t.AttemptHeaders != nil {
+		f.t.AttemptHeaders(r.Header, f.facts())
+	}
+	if f.t.Sign != nil {
+		if err := f.t.Sign(r); err != nil {
+			return nil, err
+		}
+	}
+	ready = true
+	return r, nil
+}
+
+// fill gives the request of an attempt its body.
+func (f *flight) fill(r *http.Request) error {
+	switch {
+	case !hasBody(r):
+	case f.body != nil:
+		r.Body = f.body.lease()
+	case f.number > 1:
+		body, err := r.GetBody()
+		if err != nil {
+			return err
+		}
+		if body == nil {
+			body = http.NoBody
+		}
+		r.Body = body
+	}
+	return nil
+}
+
+// repeatable reports whether the request's body can be sent again.
+func (f *flight) repeatable() bool {
+	return f.body == nil || f.body.repeatable()
+}
+
+// ownContext reports whether the attempt has a context of its own, which may end before the call's.
+func (f *flight) ownContext() bool { return f.attempt != context.Context(f) }
+
+// expired reports whether the attempt's context has ended, and not the call's.
+func (f *flight) expired() bool { return f.ownContext() && f.attempt.Err() != nil && f.Err() == nil }
+
+// result is what RoundTrip returns.
+func (f *flight) result(err error) (*http.Response, error) {
+	if f.response == nil {
+		return nil, surface(err)
+	}
+	if f.t.ErrorOnExhausted {
+		if gaveUp, ok := err.(*retry.Error); ok && !errors.Is(gaveUp.Reason, retry.ErrNotRetryable) {
+			f.t.retain(f.response)
+			return nil, surface(err)
+		}
+	}
+	return f.response, nil
+}
+
+// end closes what nobody else will close.
+func (f *flight) end() {
+	switch {
+	case f.body != nil:
+		f.body.end(f.unready || f.number == 0)
+	case !f.passed:
+		closeBody(f.request.Body)
+	}
+}
+
+func hasBody(r *http.Request) bool { return r.Body != nil && r.Body != http.NoBody }
+
+func closeBody(body io.ReadCloser) {
+	if body != nil {
+		_ = body.Close()
+	}
+}
+
+// canceled reports whether the channel of Request.Cancel was closed, which http.Client still uses for its Timeout.
+func canceled(cancel <-chan struct{}) bool {
+	select {
+	case <-cancel:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,85 @@
+package retryhttp
+
+import (
+	"net/http"
+
+	"github.com/seed-89b3229b/retry/condition"
+	"github.com/seed-89b3229b/retry/throttle"
+)
+
+// Repeat says whether a request is sent again after an answer. The defaults:
+//
+//	RepeatAlways      421, 425, 429, 521, 522, 523, 529: the server has done nothing
+//	                  503 and 403 that name a wait
+//	RepeatIdempotent  408, 500, 502, 503, 504, 520, 524: nobody knows what the server has done
+//	RepeatNever       all others
+//
+// A server that says itself whether to try again (X-Should-Retry) is believed, whatever the status.
+//
+// The codes from 520 on are Cloudflare's, but for 529 (overloaded), which is Anthropic's. 403 with a wait is GitHub's.
+// Source: RFC 9110, RFC 6585, RFC 8470, the documentation of those.
+type Repeat uint8
+
+const (
+	// RepeatNever makes it a plain answer. It is the zero value.
+	RepeatNever Repeat = iota
+	// RepeatIdempotent repeats idempotent requests only.
+	RepeatIdempotent
+	// RepeatAlways repeats any request: the server has not done it.
+	RepeatAlways
+)
+
+// String returns the name in lower case.
+func (r Repeat) String() string {
+	switch r {
+	case RepeatNever:
+		return "never"
+	case RepeatIdempotent:
+		return "idempotent"
+	case RepeatAlways:
+		return "always"
+	}
+	return "invalid"
+}
+
+// failing reports whether an answer is a failure, which conditions and observers are told of.
+func (t *Transport) failing(code int) bool {
+	return code >= 400 || t.Statuses != nil && t.Statuses[code] != RepeatNever
+}
+
+func (t *Transport) repeat(code int, s *throttle.Signal) Repeat {
+	if r, ok := t.Statuses[code]; ok {
+		return r
+	}
+	switch code {
+	case http.StatusMisdirectedRequest, http.StatusTooEarly, http.StatusTooManyRequests, 521, 522, 523, 529:
+		return RepeatAlways
+	case http.StatusServiceUnavailable:
+		if s.HasDelay {
+			return RepeatAlways
+		}
+		return RepeatIdempotent
+	case http.StatusForbidden:
+		if s.HasDelay {
+			return RepeatAlways
+		}
+	case http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout, 520, 524:
+		return RepeatIdempotent
+	}
+	return RepeatNever
+}
+
+// turnedAway reports whether the server asked for less.
+func turnedAway(code int, s *throttle.Signal) bool {
+	return code == http.StatusTooManyRequests || code == 529 || s.HasDelay
+}
+
+// table is the last condition of every policy: what is worth another attempt where nobody before it has decided.
+type table struct{}
+
+func (table) Check(err error) condition.Verdict {
+	if f := failureOf(err); f != nil {
+		return f.verdict
+	}
+	return condition.Unknown
+}
