@@ -24,7 +24,7 @@ func (t *Transport) drain(r *http.Response, to io.Writer) {
 	}
 	defer closeBody(r.Body)
 	limit, within := t.drainLimits()
-	if r.Body == http.NoBody || limit < 0 || within < 0 {
+	if r.Body == http.NoBody || limit < 0 || within < 0 || to == io.Discard && r.ContentLength > limit {
 		return
 	}
 	body := r.Body

@@ -1,20 +1,28 @@
 package retryhttp_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"context"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/retryhttp"
+	"github.com/seed-89b3229b/retry/strategy"
+	"github.com/seed-89b3229b/retry/throttle"
 )
 
 var errBoom = errors.New("boom")
@@ -150,3 +158,42 @@ func abort(conn net.Conn) {
 	}
 	_ = conn.Close()
 }
+
+func newReader(s string) *strings.Reader { return strings.NewReader(s) }
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func constant(d time.Duration) strategy.Strategy { return strategy.Constant{Delay: d} }
+
+func gzipped(s string) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = io.WriteString(w, s)
+	_ = w.Close()
+	return b.Bytes()
+}
+
+// history is a throttle that remembers the classes it was told.
+type history struct {
+	throttle.Func
+	classes []throttle.Class
+}
+
+func (h *history) Done(_ context.Context, _ time.Time, _ throttle.Ticket, o throttle.Outcome) {
+	h.classes = append(h.classes, o.Class)
+}
+
+// onFailure is an observer that is told the failures only.
+type onFailure func(error)
+
+func (f onFailure) Start(ctx context.Context, _ retry.Call) (context.Context, retry.Observation) {
+	return ctx, f
+}
+func (f onFailure) Attempt(ctx context.Context, _ retry.AttemptStart) context.Context { return ctx }
+func (f onFailure) AttemptDone(_ context.Context, e retry.Event) {
+	if e.Err != nil {
+		f(e.Err)
+	}
+}
+func (f onFailure) Pause(context.Context, retry.Pause)  {}
+func (f onFailure) Done(context.Context, retry.Summary) {}
