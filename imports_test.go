@@ -79,6 +79,12 @@ var importRules = []importRule{
 		why:    "it is options for a policy, whatever carries the requests",
 	},
 	{
+		name:   "the HTTP transport stands on the root and the leaves",
+		covers: inCode("retryhttp"),
+		allows: importOnly(pathModule, pathModule+"/condition", pathModule+"/throttle", pathInternal),
+		why:    "a client that retries needs no more than the standard library",
+	},
+	{
 		name: "the core has no third-party imports",
 		covers: func(f importingFile) bool {
 			return !f.test() && !f.in("observe/...", "strategy/cenkalti/...", "examples/...")
@@ -201,7 +207,7 @@ func TestImports(t *testing.T) {
 	for _, f := range files {
 		seen[f.dir] = true
 	}
-	for _, dir := range []string{".", "strategy", "condition", "throttle", "internal/errtree"} {
+	for _, dir := range []string{".", "strategy", "condition", "throttle", "retryhttp", "internal/errtree"} {
 		require.True(t, seen[dir], "no file of folder %s was read", dir)
 	}
 	for _, violation := range importViolations(files) {
@@ -223,8 +229,13 @@ func TestImportRulesBite(t *testing.T) {
 		{"bad.go", pathModule + "/retryhttp", []string{"the root imports the leaves"}},
 		{"bad.go", pathModule + "/strategy/cenkalti", []string{"the root imports the leaves"}},
 		{"bad.go", "testing/synctest", []string{"testing is for tests"}},
-		{"retryhttp/bad.go", "example.org/http", []string{"the core has no third-party imports"}},
-		{"retryhttp/bad.go", pathModule + "/examples/server", []string{"examples are at the end"}},
+		{"retryhttp/bad.go", "example.org/http", []string{
+			"the HTTP transport stands on the root and the leaves", "the core has no third-party imports",
+		}},
+		{"retryhttp/bad.go", pathModule + "/retrytest", []string{"the HTTP transport stands on the root and the leaves"}},
+		{"retryhttp/bad.go", pathModule + "/examples/server", []string{
+			"the HTTP transport stands on the root and the leaves", "examples are at the end",
+		}},
 		{"retryhttp/bad_test.go", "go.opentelemetry.io/otel/trace", []string{"telemetry is observe's"}},
 		{"observe/bad.go", "go.opentelemetry.io/otel/sdk/metric", []string{"tools for tests are for tests"}},
 		{"observe/bad.go", "go.uber.org/goleak", []string{"tools for tests are for tests"}},
@@ -241,6 +252,8 @@ func TestImportRulesBite(t *testing.T) {
 		{"strategy/cenkalti/good.go", pathBackoffV4, nil},
 		{"throttle/alibaba/bad.go", pathModule + "/retryhttp", []string{"alibaba puts root and leaves together"}},
 		{"throttle/alibaba/good.go", pathModule, nil},
+		{"retryhttp/good.go", pathModule, nil},
+		{"retryhttp/good_test.go", pathModule + "/retrytest", nil},
 		{"observe/good.go", "go.opentelemetry.io/otel/metric", nil},
 		{"observe/good_test.go", "go.opentelemetry.io/otel/sdk/trace", nil},
 		{"retrytest/good.go", "testing", nil},

@@ -8,9 +8,9 @@ import (
 
 var errDetached = errors.New("retryhttp: read of a request body after its attempt was over")
 
-// source is a request body that cannot be had anew. Attempts read it by leases, one after the other. What they read is kept, up
-// to a limit, for the next; once more than that was read there cannot be a next. Base may read and close a lease in a
-// goroutine of its own after the attempt is over: what it gets is kept too, and the next lease waits for it.
+// source is a request body that cannot be had anew. Attempts read it by leases, one after the other. What they read is
+// kept, up to a limit, for the next; once more than that was read there cannot be a next. Base may read and close a
+// lease in a goroutine of its own after the attempt is over: what it gets is kept too, and the next lease waits for it.
 type source struct {
 	body  io.ReadCloser
 	limit int64

@@ -12,9 +12,9 @@ import (
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
-// classify judges an attempt. What it decides is final and holds against any condition: that a request must not be sent again,
-// for safety or because it makes no sense. Whether one that may be sent again should be is left to the policy's conditions, and
-// after them to the Failure's verdict.
+// classify judges an attempt. What it decides is final and holds against any condition: that a request must not be sent
+// again, for safety or because it makes no sense. Whether one that may be sent again should be is left to the policy's
+// conditions, and after them to the Failure's verdict.
 func (f *flight) classify(err error) throttle.Outcome {
 	if err == nil && f.response != nil && f.expired() {
 		// The timeout passed while Base returned: the body would break off.
@@ -86,8 +86,8 @@ func (f *flight) answered() throttle.Outcome {
 	return o
 }
 
-// classOf is the class of a failure after which the request can't be sent again: for those who count failures it is one like
-// any other. The end of the call's context is the executor's to class.
+// classOf is the class of a failure after which the request can't be sent again: for those who count failures it is one
+// like any other. The end of the call's context is the executor's to class.
 func (f *flight) classOf(fail *Failure) throttle.Class {
 	code := fail.HTTPStatusCode()
 	switch {

@@ -7,9 +7,9 @@ import (
 	"github.com/seed-89b3229b/retry"
 )
 
-// surface makes an error what callers of net/http expect. What is not worth another attempt comes back as Base returned it:
-// http.Client looks at the types of some errors. And an error for lack of time says so itself, since url.Error asks only the one
-// that it holds.
+// surface makes an error what callers of net/http expect. What is not worth another attempt comes back as Base returned
+// it: http.Client looks at the types of some errors. And an error for lack of time says so itself, since url.Error asks
+// only the one that it holds.
 func surface(err error) error {
 	switch e := err.(type) {
 	case *Failure:

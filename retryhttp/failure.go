@@ -20,16 +20,17 @@ var (
 	errNoResponse = errors.New("retryhttp: Base returned neither a response nor an error")
 )
 
-// Failure is how one attempt failed: by an error, or by an answer. It is what the policy's conditions, strategy and observers
-// see, and what errors.As finds in the *retry.Error of a call that gave up. It is read only, but for the body of an answer: a
-// condition may read of it if it puts what it read back, by setting Response.Body. All methods answer for a nil *Failure too.
+// Failure is how one attempt failed: by an error, or by an answer. It is what the policy's conditions, strategy and
+// observers see, and what errors.As finds in the *retry.Error of a call that gave up. It is read only, but for the body
+// of an answer: a condition may read of it if it puts what it read back, by setting Response.Body. All methods answer
+// for a nil *Failure too.
 type Failure struct {
 	// Request is the caller's.
 	Request *http.Request
 	// Response is the answer; nil if there was none. Its body is open while conditions are asked.
 	Response *http.Response
-	// Sent says that the server may have seen the request. It is false if no header was written, and if the server said that
-	// it did nothing (HTTP/2's REFUSED_STREAM).
+	// Sent says that the server may have seen the request. It is false if no header was written, and if the server said
+	// that it did nothing (HTTP/2's REFUSED_STREAM).
 	Sent bool
 	// Err is the error of Base; nil if there was an answer.
 	Err error

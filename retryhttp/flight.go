@@ -11,8 +11,9 @@ import (
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
-// flight is one request on its way: what is known of it, and of its attempt that is running or was the last. It is the value
-// of the call that makes the attempts, so that the hooks of a shared policy find all facts in it, and its context.
+// flight is one request on its way: what is known of it, and of its attempt that is running or was the last. It is the
+// value of the call that makes the attempts, so that the hooks of a shared policy find all facts in it, and its
+// context.
 type flight struct {
 	context.Context // the request's
 

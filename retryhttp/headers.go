@@ -48,8 +48,8 @@ func AWSHeaders(h http.Header, a Attempt) {
 	h.Set("Amz-Sdk-Request", text)
 }
 
-// GRPCHeaders writes how many attempts there were before as gRPC does: Grpc-Previous-Rpc-Attempts, absent from the first. For
-// Transport.AttemptHeaders; with a nil h it does nothing. Source: gRFC A6.
+// GRPCHeaders writes how many attempts there were before as gRPC does: Grpc-Previous-Rpc-Attempts, absent from the
+// first. For Transport.AttemptHeaders; with a nil h it does nothing. Source: gRFC A6.
 func GRPCHeaders(h http.Header, a Attempt) {
 	if h != nil && a.Number > 1 {
 		h.Set("Grpc-Previous-Rpc-Attempts", strconv.Itoa(a.Number-1))

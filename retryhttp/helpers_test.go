@@ -41,7 +41,8 @@ func answer(code int, body string, fields ...string) *http.Response {
 	return &http.Response{StatusCode: code, Header: h, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body))}
 }
 
-// answers is a base that gives the codes one after the other, the last for ever. It reads and closes request bodies as a base must.
+// answers is a base that gives the codes one after the other, the last for ever. It reads and closes request bodies as
+// a base must.
 type answers struct {
 	codes    []int
 	fields   []string

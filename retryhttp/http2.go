@@ -26,8 +26,8 @@ type http2StreamError struct {
 
 func (e http2StreamError) Error() string { return "stream error" }
 
-// http2Code returns the code by which a server ended the stream, or with GOAWAY the connection. net/http itself repeats what a server
-// that goes away has not begun; what is left of GOAWAY is of unknown outcome.
+// http2Code returns the code by which a server ended the stream, or with GOAWAY the connection. net/http itself repeats
+// what a server that goes away has not begun; what is left of GOAWAY is of unknown outcome.
 func http2Code(err error) (code uint64, ok bool) {
 	var stream http2StreamError
 	if errors.As(err, &stream) {

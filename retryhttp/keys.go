@@ -13,9 +13,10 @@ type (
 	overrideKey struct{}
 )
 
-// ContextWithPolicy makes requests with this context, and those that redirects make of them, use a policy in place of their
-// Transport's. The rest of the Transport stays in force. Keep and reuse the policy: what it comes to for a host is worked out once and remembered.
-// A nil policy gives ctx unchanged. For no retry at all there is retry.ContextWithoutRetry.
+// ContextWithPolicy makes requests with this context, and those that redirects make of them, use a policy in place of
+// their Transport's. The rest of the Transport stays in force. Keep and reuse the policy: what it comes to for a host
+// is worked out once and remembered. A nil policy gives ctx unchanged. For no retry at all there is
+// retry.ContextWithoutRetry.
 func ContextWithPolicy(ctx context.Context, p *retry.Policy) context.Context {
 	if p == nil {
 		return ctx

@@ -26,8 +26,8 @@ func hostOf(r *http.Request) host {
 	return h
 }
 
-// HostKey returns the key of a request's host: scheme://host, in lower case and with the port unless it is the scheme's own.
-// Transport.Gate uses it unless Keys is set.
+// HostKey returns the key of a request's host: scheme://host, in lower case and with the port unless it is the scheme's
+// own. Transport.Gate uses it unless Keys is set.
 func HostKey(r *http.Request) throttle.Key { return hostOf(r).key() }
 
 func (h host) key() throttle.Key { return throttle.Key(h.scheme + "://" + h.name) }

@@ -16,8 +16,9 @@ type probe struct {
 	trace     httptrace.ClientTrace
 }
 
-// attach returns ctx with the probe's trace, which calls the hooks of a trace in ctx too. It looks closely where the answer decides whether
-// the request may be repeated. Each trace serves one attempt: httptrace makes it call the hooks of the other, and does so anew if it is used again.
+// attach returns ctx with the probe's trace, which calls the hooks of a trace in ctx too. It looks closely where the
+// answer decides whether the request may be repeated. Each trace serves one attempt: httptrace makes it call the hooks
+// of the other, and does so anew if it is used again.
 func (p *probe) attach(ctx context.Context, closely bool) context.Context {
 	p.trace.WroteHeaders = p.wroteHeaders
 	if p.closely = closely; closely {
@@ -30,9 +31,9 @@ func (p *probe) getConn(string)                { p.asked.Store(true) }
 func (p *probe) gotConn(httptrace.GotConnInfo) { p.connected.Store(true) }
 func (p *probe) wroteHeaders()                 { p.wrote.Store(true) }
 
-// sent reports whether the server may have seen the request; ended says that its context has ended. Without its header the
-// server has not seen it. But over HTTP/2 a RoundTrip whose context has ended does not wait for the goroutine that writes the
-// header: all that is certain then is that nothing goes out without a connection.
+// sent reports whether the server may have seen the request; ended says that its context has ended. Without its header
+// the server has not seen it. But over HTTP/2 a RoundTrip whose context has ended does not wait for the goroutine that
+// writes the header: all that is certain then is that nothing goes out without a connection.
 func (p *probe) sent(ended bool) bool {
 	return p.wrote.Load() || ended && (p.connected.Load() || !p.closely)
 }

@@ -147,7 +147,8 @@ func TestStalledServer(t *testing.T) {
 	assert.NotEmpty(t, asked)
 }
 
-// TestDeadlineIsLookedAhead: no wait is begun that would outlast the request's deadline; what was answered comes back at once.
+// TestDeadlineIsLookedAhead: no wait is begun that would outlast the request's deadline; what was answered comes back
+// at once.
 func TestDeadlineIsLookedAhead(t *testing.T) {
 	clk := retrytest.NewClock()
 	ctx, cancel := clk.WithTimeout(t.Context(), 10*time.Second)

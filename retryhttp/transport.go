@@ -15,58 +15,65 @@ const (
 	DefaultDrainTime  = 100 * time.Millisecond
 )
 
-// Transport is an http.RoundTripper that sends a request again where that is safe and promises something. It keeps to the
-// contract of http.RoundTripper: the caller's request is not changed and its body is closed once, in every case; a nil error
-// comes with a response whose body is open. A last attempt that was answered is answered for: its response comes back with a nil error, whatever
-// its status, unless ErrorOnExhausted is set.
+// Transport is an http.RoundTripper that sends a request again where that is safe and promises something. It keeps to
+// the contract of http.RoundTripper: the caller's request is not changed and its body is closed once, in every case; a
+// nil error comes with a response whose body is open. If the last attempt was answered, that answer is returned with a
+// nil error, whatever its status, unless ErrorOnExhausted is set.
 //
-// The zero Transport is ready for use. Set the fields before the first request, and do not change or copy it after that. It is then safe for concurrent
-// use. A field that cannot be used makes every request fail with a *retry.ConfigError.
+// The zero Transport is ready for use. Set the fields before the first request, and do not change or copy it after
+// that. It is then safe for concurrent use. A field that cannot be used makes every request fail with a
+// *retry.ConfigError.
 type Transport struct {
 	// Base makes the attempts. Nil: http.DefaultTransport.
 	Base http.RoundTripper
-	// Policy says how often and how long: attempts, waits, attempt timeout, told waits, throttles, observers. Nil: the default
-	// policy. Its conditions see a *Failure for every failed attempt and for every answer from 400 on; what they leave open
-	// is decided by Statuses and its defaults. What is not safe to repeat is not put to them. Results of the policy are not used.
+	// Policy says how often and how long: attempts, waits, attempt timeout, told waits, throttles, observers. Nil: the
+	// default policy. Its conditions see a *Failure for every failed attempt and for every answer from 400 on; what
+	// they leave open is decided by Statuses and its defaults. What is not safe to repeat is not put to them. Results
+	// of the policy are not used.
 	Policy *retry.Policy
-	// Parser reads what answers from 400 on say about trying again. Nil: throttle.Standard(). Times of the day in header
-	// fields count from the answer's Date; without one, from the clock that the request's context carries, else the system's.
+	// Parser reads what answers from 400 on say about trying again. Nil: throttle.Standard(). Times of the day in
+	// header fields count from the answer's Date; without one, from the clock that the request's context carries, else
+	// the system's.
 	Parser throttle.Parser
-	// Gate remembers the waits that servers ask for, and holds all requests with the same keys back until they are over:
-	// first attempts too, and those of every Transport with the same Gate. It is asked after the throttles of the Policy. Nil: none.
+	// Gate remembers the waits that servers ask for, and holds all requests with the same keys back until they are
+	// over: first attempts too, and those of every Transport with the same Gate. It is asked after the throttles of the
+	// Policy. Nil: none.
 	Gate *throttle.Gate
 	// Keys appends the keys in Gate of a request. It must be safe for concurrent use, and keep no secret in a key. Nil:
 	// HostKey.
 	Keys func(r *http.Request, keys []throttle.Key) []throttle.Key
-	// Budget makes the budget of a host (name and port, as in the URL), which the requests to it share. It is called once for a
-	// host, and again only after a thousand other hosts. A nil Budget of a host is none. Nil: that of the Policy.
+	// Budget makes the budget of a host (name and port, as in the URL), which the requests to it share. It is called
+	// once for a host, and again only after a thousand other hosts. A nil Budget of a host is none. Nil: that of the
+	// Policy.
 	Budget func(host string) throttle.Budget
 	// Idempotent reports whether a request that the server may have seen can be sent again. Nil: IsIdempotent. A request
 	// with a generated key always can.
 	Idempotent func(r *http.Request) bool
-	// IdempotencyKey makes a key for a request that is not idempotent, sent as Idempotency-Key with each of its attempts; the
-	// server must know what to do with it. "": none for this request. Nil: off. NewKey makes random ones.
+	// IdempotencyKey makes a key for a request that is not idempotent, sent as Idempotency-Key with each of its
+	// attempts; the server must know what to do with it. "": none for this request. Nil: off. NewKey makes random ones.
 	IdempotencyKey func(r *http.Request) string
-	// Statuses says which answers are failures worth another attempt, beside or instead of the defaults (Repeat). Codes below 400 are possible.
+	// Statuses says which answers are failures worth another attempt, beside or instead of the defaults (Repeat). Codes
+	// below 400 are possible.
 	Statuses map[int]Repeat
-	// BufferBody is how many bytes of a request body without GetBody are kept in memory to be sent again. They are copied as
-	// they are sent; a longer body cannot be repeated once more of it was read. 0 or less: a body without GetBody cannot be repeated once anything
-	// of it was read.
+	// BufferBody is how many bytes of a request body without GetBody are kept in memory to be sent again. They are
+	// copied as they are sent; a longer body cannot be repeated once more of it was read. 0 or less: a body without
+	// GetBody cannot be repeated once anything of it was read.
 	BufferBody int64
-	// DrainBytes and DrainTime limit what is read of the body of a response that is thrown away, so that its connection can
-	// be used again. A longer body, and one that takes longer, is closed, and its connection with it. 0: DefaultDrainBytes, DefaultDrainTime; negative: no reading.
-	// DrainTime is real time, and part of the wait that follows.
+	// DrainBytes and DrainTime limit what is read of the body of a response that is thrown away, so that its connection
+	// can be used again. A longer body, and one that takes longer, is closed, and its connection with it. 0:
+	// DefaultDrainBytes, DefaultDrainTime; negative: no reading. DrainTime is real time, and part of the wait that
+	// follows.
 	DrainBytes int64
 	DrainTime  time.Duration
-	// AttemptHeaders sets header fields that tell the server which attempt this is: AWSHeaders, GRPCHeaders, or your own. It is called
-	// before every attempt with the fields of that attempt's own copy of the request. Nil: off.
+	// AttemptHeaders sets header fields that tell the server which attempt this is: AWSHeaders, GRPCHeaders, or your
+	// own. It is called before every attempt with the fields of that attempt's own copy of the request. Nil: off.
 	AttemptHeaders func(h http.Header, a Attempt)
-	// Sign is called last before every attempt with that attempt's own copy of the request, such as to sign it anew. An error
-	// of it ends the call. Nil: none.
+	// Sign is called last before every attempt with that attempt's own copy of the request, such as to sign it anew. An
+	// error of it ends the call. Nil: none.
 	Sign func(r *http.Request) error
-	// ErrorOnExhausted returns an error in place of the response where a call gives up on an answer that was worth another attempt. It is a
-	// *retry.Error with a *Failure, whose Response has a body of up to DrainBytes in memory. Answers that are not worth
-	// another attempt are returned as ever. Default: off.
+	// ErrorOnExhausted returns an error in place of the response where a call gives up on an answer that was worth
+	// another attempt. It is a *retry.Error with a *Failure, whose Response has a body of up to DrainBytes in memory.
+	// Answers that are not worth another attempt are returned as ever. Default: off.
 	ErrorOnExhausted bool
 
 	err      error // of NewTransport's options
@@ -74,8 +81,9 @@ type Transport struct {
 	budgets  recent[host, throttle.Budget]
 }
 
-// NewTransport returns a Transport with a base and a policy; a nil base is http.DefaultTransport. Options that cannot be used
-// are the *retry.ConfigError of every request, and of Validate. For more than that set the fields of the result, or write a Transport.
+// NewTransport returns a Transport with a base and a policy; a nil base is http.DefaultTransport. Options that cannot
+// be used are the *retry.ConfigError of every request, and of Validate. For more than that set the fields of the
+// result, or write a Transport.
 func NewTransport(base http.RoundTripper, opts ...retry.Option) *Transport {
 	t := &Transport{Base: base}
 	if len(opts) == 1 {
@@ -88,16 +96,17 @@ func NewTransport(base http.RoundTripper, opts ...retry.Option) *Transport {
 	return t
 }
 
-// NewClient returns a client with a NewTransport on http.DefaultTransport. It has no Timeout: set one only with all attempts
-// and waits in mind, and use retry.WithAttemptTimeout for the single attempt.
+// NewClient returns a client with a NewTransport on http.DefaultTransport. It has no Timeout: set one only with all
+// attempts and waits in mind, and use retry.WithAttemptTimeout for the single attempt.
 func NewClient(opts ...retry.Option) *http.Client {
 	return &http.Client{Transport: NewTransport(nil, opts...)}
 }
 
 // RoundTrip sends the request, and sends it again where its answer or failure is worth that.
 //
-// With a nil error the response's body is open, and must be closed: only that ends the attempt's context. Otherwise the error
-// is the Base's own, where it was not worth another attempt, or a *retry.Error, whose Last is the last attempt's *Failure.
+// With a nil error the response's body is open, and must be closed: only that ends the attempt's context. Otherwise the
+// error is the Base's own, where it was not worth another attempt, or a *retry.Error, whose Last is the last attempt's
+// *Failure.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r == nil {
 		return nil, errors.New("retryhttp: nil Request")
@@ -120,8 +129,8 @@ func (t *Transport) CloseIdleConnections() {
 	}
 }
 
-// Validate returns a *retry.ConfigError that names the first field which cannot be used; nil if there is none. Every request
-// fails with the same error.
+// Validate returns a *retry.ConfigError that names the first field which cannot be used; nil if there is none. Every
+// request fails with the same error.
 func (t *Transport) Validate() error {
 	if t.err != nil {
 		return t.err
@@ -129,15 +138,28 @@ func (t *Transport) Validate() error {
 	for code, repeat := range t.Statuses {
 		switch {
 		case code < 200 || code > 999:
-			return &retry.ConfigError{Option: "Transport.Statuses", Value: code, Problem: "is no status of an answer: must be from 200 to 999"}
+			return &retry.ConfigError{Option: "Transport.Statuses", Value: code, Problem: "must be from 200 to 999"}
 		case repeat > RepeatAlways:
 			return &retry.ConfigError{Option: "Transport.Statuses", Value: repeat, Problem: "is no Repeat"}
 		}
 	}
-	if err := t.Gate.Validate(); err != nil {
-		return &retry.ConfigError{Option: "Transport.Gate", Value: t.Gate, Problem: err.Error()}
+	if err := validPart("Transport.Gate", t.Gate); err != nil {
+		return err
 	}
-	return nil
+	return validPart("Transport.Parser", t.Parser)
+}
+
+// validPart asks a field's value for what is wrong with it, if it can tell.
+func validPart(field string, part any) error {
+	v, ok := part.(interface{ Validate() error })
+	if !ok {
+		return nil
+	}
+	err := v.Validate()
+	if err == nil {
+		return nil
+	}
+	return &retry.ConfigError{Option: field, Value: part, Problem: err.Error()}
 }
 
 func (t *Transport) base() http.RoundTripper {

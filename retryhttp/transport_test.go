@@ -63,6 +63,7 @@ func TestInvalidTransport(t *testing.T) {
 		"status":     {&retryhttp.Transport{Statuses: map[int]retryhttp.Repeat{99: retryhttp.RepeatAlways}}, "Transport.Statuses", false},
 		"repeat":     {&retryhttp.Transport{Statuses: map[int]retryhttp.Repeat{500: 3}}, "Transport.Statuses", false},
 		"gate":       {&retryhttp.Transport{Gate: &throttle.Gate{MaxKeys: -1}}, "Transport.Gate", false},
+		"parser":     {&retryhttp.Transport{Parser: throttle.Parsers(nil)}, "Transport.Parser", false},
 		"fallback": {retryhttp.NewTransport(nil, retry.WithFallback(func(context.Context, error) (int, error) { return 0, nil })),
 			"WithFallback", true},
 	} {
