@@ -40,7 +40,7 @@ func (f *flight) failed(err error) throttle.Outcome {
 	fail := &Failure{Request: f.request, Sent: f.sent(err) && !(http2 && code == refusedStream), Err: err}
 	o := throttle.Outcome{Err: fail}
 	switch {
-	case hopeless(f.request, err), http2 && hopelessCode(code), canceled(f.request.Cancel):
+	case hopeless(f.request, err), http2 && hopelessCode(code), canceled(f.request):
 		o.Decided = throttle.No
 	case !f.repeatable():
 		if !fail.Sent || f.safe {
@@ -131,14 +131,4 @@ func hopeless(r *http.Request, err error) bool {
 func unknownHost(err error) bool {
 	var dns *net.DNSError
 	return errors.As(err, &dns) && dns.IsNotFound
-}
-
-// failureOf returns the Failure that err is or has in it; nil if there is none.
-func failureOf(err error) *Failure {
-	if f, ok := err.(*Failure); ok {
-		return f
-	}
-	var f *Failure
-	errors.As(err, &f)
-	return f
 }

@@ -79,9 +79,9 @@ func ExampleTransport() {
 	}
 	var failure *retryhttp.Failure
 	if errors.As(err, &failure) {
-		fmt.Println(errors.Is(err, retry.ErrExhausted), failure)
+		fmt.Println(errors.Is(err, retry.ErrExhausted), failure.Response.Status)
 	}
-	// Output: true 503 Service Unavailable (GET 127.0.0.1)
+	// Output: true 503 Service Unavailable
 }
 
 // A POST is repeated where its server knows a request by its key.

@@ -90,7 +90,7 @@ func (f *flight) try(ctx context.Context) (*flight, error) {
 
 // prepare makes the request of one attempt.
 func (f *flight) prepare() (r *http.Request, err error) {
-	if canceled(f.request.Cancel) {
+	if canceled(f.request) {
 		return nil, errCanceled
 	}
 	ctx := f.probe.attach(f.attempt, !f.safe || f.body != nil)
@@ -188,10 +188,10 @@ func closeBody(body io.ReadCloser) {
 	}
 }
 
-// canceled reports whether the channel of Request.Cancel was closed, which http.Client still uses for its Timeout.
-func canceled(cancel <-chan struct{}) bool {
+// canceled reports whether the channel of Request.Cancel was closed. It is deprecated, but net/http heeds it.
+func canceled(r *http.Request) bool {
 	select {
-	case <-cancel:
+	case <-r.Cancel: //lint:ignore SA1019 requests may still have one
 		return true
 	default:
 		return false

@@ -98,13 +98,12 @@ func read(t testing.TB, r *http.Response) string {
 // server is a real one on the loopback interface, with a client for it whose connections are its own.
 type server struct {
 	*httptest.Server
-	base        *http.Transport
-	opened      atomic.Int32 // connections
-	closed      atomic.Int32
-	requests    atomic.Int32
-	transport   *retryhttp.Transport
-	client      *http.Client
-	initialized bool
+	base      *http.Transport
+	opened    atomic.Int32 // connections
+	closed    atomic.Int32
+	requests  atomic.Int32
+	transport *retryhttp.Transport
+	client    *http.Client
 }
 
 func newServer(t testing.TB, transport *retryhttp.Transport, handler func(n int, w http.ResponseWriter, r *http.Request)) *server {

@@ -138,6 +138,21 @@ func TestKeys(t *testing.T) {
 	clk.Advance(90 * time.Second)
 	assert.NoError(t, send("acme", "/a"))
 	assert.Equal(t, []time.Duration{30 * time.Second}, clk.Waits())
+
+	// A cool-down that others set during an attempt is part of the one wait that follows.
+	clk = retrytest.NewClock()
+	calls := 0
+	transport = retryhttp.NewTransport(roundTripper(func(*http.Request) (*http.Response, error) {
+		if calls++; calls > 1 {
+			return answer(200, ""), nil
+		}
+		gate.Block(clk.Now(), 20*time.Second, "late")
+		return answer(503, ""), nil
+	}), retry.WithClock(clk), atOnce)
+	transport.Gate = gate
+	transport.Keys = func(_ *http.Request, keys []throttle.Key) []throttle.Key { return append(keys, "late") }
+	assert.NoError(t, send("", "/"))
+	assert.Equal(t, []time.Duration{20 * time.Second}, clk.Waits())
 }
 
 func TestHostKey(t *testing.T) {

@@ -78,7 +78,7 @@ func turnedAway(code int, s *throttle.Signal) bool {
 type table struct{}
 
 func (table) Check(err error) condition.Verdict {
-	if f := failureOf(err); f != nil {
+	if f, ok := err.(*Failure); ok { // it is all that the executor asks about
 		return f.verdict
 	}
 	return condition.Unknown

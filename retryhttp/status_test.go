@@ -3,7 +3,9 @@ package retryhttp_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
+	"os"
 	"testing"
 	"time"
 
@@ -177,4 +179,39 @@ type recorder struct {
 
 func (r *recorder) Done(_ context.Context, _ time.Time, _ throttle.Ticket, o throttle.Outcome) {
 	r.last = o
+}
+
+// TestClassesOfErrors: what was cancelled says nothing about the server.
+func TestClassesOfErrors(t *testing.T) {
+	timeout := &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}
+	for _, tc := range []struct {
+		r    *http.Request
+		err  error
+		want throttle.Class
+	}{
+		{get(t), errBoom, throttle.Transient},
+		{get(t), timeout, throttle.Timeout},
+		{get(t), context.Canceled, throttle.Canceled},
+		{post(t, "x"), errBoom, throttle.Transient},
+		{post(t, "x"), timeout, throttle.Timeout},
+		{post(t, "x"), context.Canceled, throttle.Canceled},
+		{post(t, "x"), http.ErrSchemeMismatch, throttle.Permanent},
+	} {
+		told := &recorder{}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := false
+		transport := retryhttp.NewTransport(roundTripper(func(*http.Request) (*http.Response, error) {
+			if ended {
+				cancel()
+			}
+			return nil, tc.err
+		}), retry.WithMaxAttempts(1), retry.WithThrottle(told))
+		_, err := transport.RoundTrip(tc.r.WithContext(ctx))
+		require.ErrorIs(t, err, tc.err)
+		assert.Equal(t, tc.want, told.last.Class, "%s %v", tc.r.Method, tc.err)
+		ended = true
+		_, err = transport.RoundTrip(tc.r.WithContext(ctx))
+		require.ErrorIs(t, err, context.Canceled)
+		assert.Equal(t, throttle.Canceled, told.last.Class, "%s %v", tc.r.Method, tc.err)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +61,8 @@ func TestP37AttemptTimeout(t *testing.T) {
 	var timeout net.Error
 	require.ErrorAs(t, err, &timeout)
 	assert.True(t, timeout.Timeout())
+	assert.True(t, err.(*url.Error).Temporary(), "as context.DeadlineExceeded")
+	assert.ErrorContains(t, err, "gave up after 3 attempts")
 
 	// A POST that may have been sent is not repeated, and still is a timeout.
 	calls = 0

@@ -254,7 +254,7 @@ func TestParentComesFirst(t *testing.T) {
 func TestRequestCancel(t *testing.T) {
 	cancel := make(chan struct{})
 	r := get(t)
-	r.Cancel = cancel //nolint:staticcheck // http.Client sets it still
+	r.Cancel = cancel //lint:ignore SA1019 net/http heeds it still
 	calls := 0
 	transport := retryhttp.NewTransport(roundTripper(func(*http.Request) (*http.Response, error) {
 		calls++
