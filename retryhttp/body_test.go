@@ -138,12 +138,19 @@ func TestGetBodyFails(t *testing.T) {
 
 // TestBodyFails: a body that cannot be read to its end does not get better.
 func TestBodyFails(t *testing.T) {
-	base := &answers{codes: []int{200}}
-	transport := retryhttp.NewTransport(base, atOnce)
+	calls := 0
+	transport := retryhttp.NewTransport(roundTripper(func(r *http.Request) (*http.Response, error) {
+		calls++
+		_, err := io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		return nil, err
+	}), atOnce)
 	transport.BufferBody = 1 << 10
 	body := &trackedBody{Reader: io.MultiReader(strings.NewReader("abc"), failingReader{})}
 	_, err := transport.RoundTrip(put(t, "http://example.com", body))
 	assert.ErrorIs(t, err, errBoom)
+	assert.ErrorIs(t, err, retryhttp.ErrBody)
+	assert.Equal(t, 1, calls)
 	assert.EqualValues(t, 1, body.closes.Load())
 }
 

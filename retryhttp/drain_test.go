@@ -73,6 +73,7 @@ func TestP34DiscardedBodies(t *testing.T) {
 		response.Body = bodies[len(bodies)-1]
 		return response, nil
 	}), atOnce, retry.WithAttemptTimeout(time.Hour))
+	transport.DrainBytes = int64(len("body")) // whose end is seen by one more read
 	response, err := transport.RoundTrip(get(t))
 	require.NoError(t, err)
 	require.Len(t, bodies, 3)
@@ -87,6 +88,28 @@ func TestP34DiscardedBodies(t *testing.T) {
 	assert.Equal(t, "body", read(t, response))
 	assert.NoError(t, bodies[2].contextAtClose)
 	assert.Error(t, bodies[2].request.Context().Err())
+}
+
+// TestNoDraining: with a negative limit nothing is read at all.
+func TestNoDraining(t *testing.T) {
+	for name, set := range map[string]func(*retryhttp.Transport){
+		"bytes": func(t *retryhttp.Transport) { t.DrainBytes = -1 }, "time": func(t *retryhttp.Transport) { t.DrainTime = -1 },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			reader := &countingReader{Reader: newReader("body")}
+			transport := retryhttp.NewTransport(roundTripper(func(*http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: 503, Body: io.NopCloser(reader)}, nil
+			}), atOnce, retry.WithMaxAttempts(2))
+			set(transport)
+			transport.ErrorOnExhausted = true
+			_, err := transport.RoundTrip(get(t))
+			var failure *retryhttp.Failure
+			require.ErrorAs(t, err, &failure)
+			assert.Empty(t, read(t, failure.Response), name)
+			synctest.Wait()
+			assert.Zero(t, reader.n.Load(), name)
+		})
+	}
 }
 
 type watchedBody struct {
@@ -185,10 +208,10 @@ func TestGzip(t *testing.T) {
 	transport.DrainTime = time.Minute
 	s := newServer(t, transport, func(n int, w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, "gzip", r.Header.Get("Accept-Encoding"))
-		if n < 4 {
+		if n < 4 { // the last of them is as long as the limit, when it is unpacked
 			w.Header().Set("Content-Encoding", "gzip")
 			w.WriteHeader(503)
-			_, _ = w.Write(gzipped(strings.Repeat("x", 1<<10)))
+			_, _ = w.Write(gzipped(strings.Repeat("x", 1<<10<<(2*n))))
 		}
 	})
 	response, err := s.client.Get(s.URL)

@@ -65,7 +65,7 @@ func (f *flight) begin() {
 // try makes one attempt.
 func (f *flight) try(ctx context.Context) (*flight, error) {
 	f.number++
-	f.attempt, f.response = ctx, nil
+	f.attempt = ctx
 	f.probe = &f.first
 	if f.number > 1 {
 		f.probe = new(probe) // what is left of the attempt before may still call the hooks of its own
@@ -93,7 +93,7 @@ func (f *flight) prepare() (r *http.Request, err error) {
 	if canceled(f.request) {
 		return nil, errCanceled
 	}
-	ctx := f.probe.attach(f.attempt, !f.safe || f.body != nil)
+	ctx := f.probe.attach(f.attempt, !f.safe)
 	if t := f.t; t.AttemptHeaders != nil || t.Sign != nil || f.key != "" {
 		r = f.request.Clone(ctx)
 	} else {

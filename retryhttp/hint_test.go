@@ -130,7 +130,11 @@ func TestKeys(t *testing.T) {
 	}
 	assert.NoError(t, gate.Check(clk.Now(), "http://example.com"))
 	base.codes = []int{200}
-	assert.ErrorIs(t, send("acme", "/b"), retry.ErrHintTooLong)
+	refused := send("acme", "/b")
+	assert.ErrorIs(t, refused, retry.ErrHintTooLong)
+	var why *throttle.Error
+	require.ErrorAs(t, refused, &why)
+	assert.Equal(t, throttle.Key("acme"), why.Key)
 	assert.ErrorIs(t, send("other", "/a"), retry.ErrHintTooLong)
 	assert.NoError(t, send("other", "/b"))
 	assert.NoError(t, send("", "/b"))
@@ -148,7 +152,7 @@ func TestKeys(t *testing.T) {
 		}
 		gate.Block(clk.Now(), 20*time.Second, "late")
 		return answer(503, ""), nil
-	}), retry.WithClock(clk), atOnce)
+	}), retry.WithClock(clk), retry.WithStrategy(constant(5*time.Second)))
 	transport.Gate = gate
 	transport.Keys = func(_ *http.Request, keys []throttle.Key) []throttle.Key { return append(keys, "late") }
 	assert.NoError(t, send("", "/"))

@@ -88,6 +88,12 @@ func TestShouldRetry(t *testing.T) {
 			assert.Equal(t, 1, attemptsFor(t, transport, get(t), code, field, "false"), code)
 		}
 		assert.Equal(t, 1, attemptsFor(t, transport, get(t), 200, field, "true"), "a success is one")
+
+		// The server's word is charged for, where the request would not be repeated anyhow too.
+		budget := &countingBudget{}
+		transport = retryhttp.NewTransport(nil, retry.WithBudget(budget))
+		attemptsFor(t, transport, post(t, "x"), 500, field, "false")
+		assert.Equal(t, 1, budget.charged)
 	}
 }
 

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -203,6 +206,13 @@ func TestErrorsAsNetHTTPHasThem(t *testing.T) {
 	var gaveUp *retry.Error
 	require.ErrorAs(t, err, &gaveUp)
 	assert.Zero(t, gaveUp.Attempts)
+
+	base := roundTripper(func(*http.Request) (*http.Response, error) {
+		return nil, &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}
+	})
+	_, err = (&http.Client{Transport: retryhttp.NewTransport(base, atOnce)}).Do(get(t))
+	require.ErrorIs(t, err, retry.ErrExhausted)
+	assert.True(t, err.(*url.Error).Timeout())
 
 	ctx, cancelCause := context.WithCancelCause(t.Context())
 	cancelCause(errBoom)

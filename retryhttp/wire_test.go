@@ -169,6 +169,25 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestHandshakeCut: no type of error tells that a request was not sent when the peer hangs up in the TLS handshake.
+func TestHandshakeCut(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var dials atomic.Int32
+	accept(t, listener, func(conn net.Conn) {
+		dials.Add(1)
+		_, _ = conn.Read(make([]byte, 1))
+	})
+	for i, method := range []string{"GET", "POST"} {
+		client := &http.Client{Transport: retryhttp.NewTransport(newBase(t), atOnce, retry.WithMaxAttempts(3))}
+		_, err := client.Do(newRequest(t, method, "https://"+listener.Addr().String(), newReader("x")))
+		var failure *retryhttp.Failure
+		require.ErrorAs(t, err, &failure)
+		assert.False(t, failure.Sent)
+		assert.EqualValues(t, 3*(i+1), dials.Load())
+	}
+}
+
 // TestUnknownHost: an authoritative no is no outage.
 func TestUnknownHost(t *testing.T) {
 	dials := 0
