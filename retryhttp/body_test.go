@@ -269,3 +269,31 @@ func TestEarlyAnswer(t *testing.T) {
 	require.NoError(t, sending.Close())
 	assert.EqualValues(t, 1, body.closes.Load())
 }
+
+// TestTrailer: its values are known when the body has been read, also where attempts have copies of the request.
+func TestTrailer(t *testing.T) {
+	transport := retryhttp.NewTransport(nil, atOnce)
+	transport.Sign = func(*http.Request) error { return nil }
+	transport.BufferBody = 10
+	var got []string
+	s := newServer(t, transport, func(n int, w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		got = append(got, r.Trailer.Get("Sum"))
+		if n == 1 {
+			w.WriteHeader(503)
+		}
+	})
+	r := put(t, s.URL, nil)
+	r.Trailer = http.Header{"Sum": nil}
+	r.Body = &trackedBody{Reader: io.MultiReader(strings.NewReader("abc"), atEnd(func() { r.Trailer.Set("Sum", "3") }))}
+	r.ContentLength = -1
+	response, err := s.client.Do(r)
+	require.NoError(t, err)
+	assert.Empty(t, read(t, response))
+	assert.Equal(t, []string{"3", "3"}, got)
+}
+
+// atEnd is an empty reader that calls a function.
+type atEnd func()
+
+func (f atEnd) Read([]byte) (int, error) { f(); return 0, io.EOF }

@@ -96,6 +96,7 @@ func (f *flight) prepare() (r *http.Request, err error) {
 	ctx := f.probe.attach(f.attempt, !f.safe)
 	if t := f.t; t.AttemptHeaders != nil || t.Sign != nil || f.key != "" {
 		r = f.request.Clone(ctx)
+		r.Trailer = f.request.Trailer // which the caller may fill in while the body is read
 	} else {
 		r = f.request.WithContext(ctx) // a RoundTripper changes neither header nor URL
 	}

@@ -29,7 +29,7 @@ type Transport struct {
 	// Policy says how often and how long: attempts, waits, attempt timeout, told waits, throttles, observers. Nil: the
 	// default policy. Its conditions see a *Failure for every failed attempt and for every answer from 400 on; what
 	// they leave open is decided by Statuses and its defaults. What is not safe to repeat is not put to them. Results
-	// of the policy are not used.
+	// of the policy are not used, and a fallback cannot be.
 	Policy *retry.Policy
 	// Parser reads what answers from 400 on say about trying again. Nil: throttle.Standard(). Times of the day in
 	// header fields count from the answer's Date; without one, from the clock that the request's context carries, else
