@@ -51,6 +51,7 @@ const (
 	pathOTel          = "go.opentelemetry.io/..."
 	pathOTelSDK       = "go.opentelemetry.io/otel/sdk/..."
 	pathOTelExporters = "go.opentelemetry.io/otel/exporters/..."
+	pathOTelContrib   = "go.opentelemetry.io/contrib/..."
 )
 
 var importRules = []importRule{
@@ -107,8 +108,14 @@ var importRules = []importRule{
 	{
 		name:   "tools for tests are for tests",
 		covers: func(f importingFile) bool { return !f.test() && !f.in("examples/...") },
-		allows: importNone("github.com/benbjohnson/clock", "github.com/stretchr/testify/...", "go.uber.org/goleak", pathOTelSDK, pathOTelExporters),
+		allows: importNone("github.com/benbjohnson/clock", "github.com/stretchr/testify/...", "go.uber.org/goleak", pathOTelExporters, pathOTelContrib),
 		why:    "production code must not build them",
+	},
+	{
+		name:   "OpenTelemetry's SDK is the program's choice",
+		covers: func(f importingFile) bool { return !f.test() && !f.in("observe/waterfall", "examples/...") },
+		allows: importNone(pathOTelSDK),
+		why:    "a library speaks to the API; whoever wants the terminal's waterfall has chosen the SDK",
 	},
 	{
 		name:   "testing is for tests",
@@ -207,7 +214,7 @@ func TestImports(t *testing.T) {
 	for _, f := range files {
 		seen[f.dir] = true
 	}
-	for _, dir := range []string{".", "strategy", "condition", "throttle", "retryhttp", "internal/errtree"} {
+	for _, dir := range []string{".", "strategy", "condition", "throttle", "retryhttp", "internal/errtree", "observe"} {
 		require.True(t, seen[dir], "no file of folder %s was read", dir)
 	}
 	for _, violation := range importViolations(files) {
@@ -237,7 +244,10 @@ func TestImportRulesBite(t *testing.T) {
 			"the HTTP transport stands on the root and the leaves", "examples are at the end",
 		}},
 		{"retryhttp/bad_test.go", "go.opentelemetry.io/otel/trace", []string{"telemetry is observe's"}},
-		{"observe/bad.go", "go.opentelemetry.io/otel/sdk/metric", []string{"tools for tests are for tests"}},
+		{"observe/bad.go", "go.opentelemetry.io/otel/sdk/metric", []string{"OpenTelemetry's SDK is the program's choice"}},
+		{"observe/waterfall/bad.go", "go.opentelemetry.io/otel/exporters/stdout/stdouttrace", []string{"tools for tests are for tests"}},
+		{"observe/bad.go", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp", []string{"tools for tests are for tests"}},
+		{"throttle/bad_test.go", "go.opentelemetry.io/otel/attribute", []string{"telemetry is observe's"}},
 		{"observe/bad.go", "go.uber.org/goleak", []string{"tools for tests are for tests"}},
 		{"strategy/bad_test.go", pathBackoffV4, []string{"backoff v4 is cenkalti's"}},
 		{"clock.go", "github.com/benbjohnson/clock", []string{
@@ -256,6 +266,8 @@ func TestImportRulesBite(t *testing.T) {
 		{"retryhttp/good_test.go", pathModule + "/retrytest", nil},
 		{"observe/good.go", "go.opentelemetry.io/otel/metric", nil},
 		{"observe/good_test.go", "go.opentelemetry.io/otel/sdk/trace", nil},
+		{"observe/good_test.go", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp", nil},
+		{"observe/waterfall/good.go", "go.opentelemetry.io/otel/sdk/trace", nil},
 		{"retrytest/good.go", "testing", nil},
 		{"examples/server/good.go", "go.opentelemetry.io/otel/sdk/trace", nil},
 		{"strategy/testdata/any.go", "example.org/any", nil},
