@@ -2,11 +2,11 @@ package throttle
 
 import "fmt"
 
-// ConfigError says which field of a Gate, a Pool, a Rule or a Pace cannot be used, and why. Their Validate methods return it as
+// ConfigError says which field of a throttle, a budget or a Rule cannot be used, and why. Their Validate methods return it as
 // *ConfigError, and a policy calls those before its operation runs. What was not validated still works: the field is read
 // as its documentation says.
 type ConfigError struct {
-	// Field is the type and its field, such as "Gate.MaxCooldown"; for a Rule or a Pace, the function that made it, such as "Clamp".
+	// Field is the type and its field, such as "Gate.MaxCooldown"; for what a function made, that function, such as "Clamp".
 	Field string
 	// Value is what it holds.
 	Value any

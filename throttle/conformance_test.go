@@ -63,6 +63,29 @@ var throttles = map[string]func() throttle.Throttle{
 	"Pool/empty":  func() throttle.Throttle { return throttle.NewPool[int]() },
 	"Pool/nil":    func() throttle.Throttle { return (*throttle.Pool[int])(nil) },
 	"Gate.By/nil": func() throttle.Throttle { return new(throttle.Gate).By(nil) },
+	"Adaptive":    func() throttle.Throttle { return new(throttle.Adaptive) },
+	"Adaptive/wrong": func() throttle.Throttle {
+		return &throttle.Adaptive{K: math.NaN(), Window: -1, Pending: -1, Rand: always(math.NaN())}
+	},
+	"Adaptive/short": func() throttle.Throttle { return &throttle.Adaptive{Window: 1, Pending: 1} },
+	"Adaptive/nil":   func() throttle.Throttle { return (*throttle.Adaptive)(nil) },
+	"Limit": func() throttle.Throttle {
+		return throttle.Limit(limiterFunc(func(context.Context) error { return nil }))
+	},
+	"Limit/refuse": func() throttle.Throttle {
+		return throttle.Limit(limiterFunc(func(context.Context) error { return boom }))
+	},
+	"Limit/context":  func() throttle.Throttle { return throttle.Limit(limiterFunc(context.Context.Err)) },
+	"Limit/nil":      func() throttle.Throttle { return throttle.Limit(nil) },
+	"Reserve":        func() throttle.Throttle { return throttle.Reserve(places{}.reserve) },
+	"Reserve/every":  func() throttle.Throttle { return throttle.Reserve(places{sec}.reserve) },
+	"Reserve/none":   func() throttle.Throttle { return throttle.Reserve(func(time.Time, int) *place { return nil }) },
+	"Reserve/never":  func() throttle.Throttle { return throttle.Reserve(places{longest}.reserve) },
+	"Reserve/nil":    func() throttle.Throttle { return throttle.Reserve[*place](nil) },
+	"Breaker":        func() throttle.Throttle { return throttle.Breaker(new(probes).allow) },
+	"Breaker/open":   func() throttle.Throttle { return throttle.Breaker(func() (func(error), error) { return nil, boom }) },
+	"Breaker/undone": func() throttle.Throttle { return throttle.Breaker(func() (func(error), error) { return nil, nil }) },
+	"Breaker/nil":    func() throttle.Throttle { return throttle.Breaker(nil) },
 }
 
 func answering(wait time.Duration, err error) throttle.Throttle {
@@ -89,7 +112,7 @@ func TestConcurrentSafeThrottles(t *testing.T) {
 		th := fresh()
 		var wg sync.WaitGroup
 		for seed := range uint64(4) {
-			wg.Go(func() { play(t, th, rand.New(rand.NewPCG(seed, 7)), 100) })
+			wg.Go(func() { play(t, th, rand.New(rand.NewPCG(seed, 7)), 40) })
 		}
 		wg.Wait()
 	}
@@ -164,7 +187,7 @@ func play(t *testing.T, th throttle.Throttle, r *rand.Rand, calls int) {
 }
 
 // pausing are those that hold back after a success as well.
-var pausing = map[string]bool{"Pace": true, "Pace/extreme": true}
+var pausing = map[string]bool{"Pace": true, "Pace/extreme": true, "Reserve/every": true, "Reserve/never": true}
 
 // TestThrottleConformsWhenOpen holds every throttle that let an attempt pass to letting it pass again.
 func TestThrottleConformsWhenOpen(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 // secret: hash those. The empty Key names nothing, and nothing is ever held back for it.
 type Key string
 
-// Error is a refusal: an attempt may not start before Until. All methods answer for a nil *Error too.
+// Error is a refusal: an attempt may not start before Until. Where Remaining is 0 it names no time: the attempt was turned away, and
+// another one need not be. All methods answer for a nil *Error too.
 type Error struct {
 	// Key is what is cooling down.
 	Key Key
@@ -28,12 +29,21 @@ type Error struct {
 	late bool
 }
 
-// Error returns the text, such as `throttle: "acme" is cooling down for 30s (retry-after)`, followed by Err's.
+// Error returns the text, such as `throttle: "acme" is cooling down for 30s (retry-after)` or `throttle: "acme" refused (adaptive)`,
+// followed by Err's.
 func (e *Error) Error() string {
 	if e == nil {
 		return "throttle: refused"
 	}
-	text := "throttle: " + strconv.Quote(string(e.Key)) + " is cooling down for " + e.Remaining.String()
+	text, key := "throttle: ", strconv.Quote(string(e.Key))
+	switch {
+	case e.Remaining > 0:
+		text += key + " is cooling down for " + e.Remaining.String()
+	case e.Key != "":
+		text += key + " refused"
+	default:
+		text += "refused"
+	}
 	if e.Source != "" {
 		text += " (" + e.Source + ")"
 	}

@@ -19,12 +19,15 @@ func TestErrorText(t *testing.T) {
 		want string
 	}{
 		{nil, "throttle: refused"},
-		{&throttle.Error{}, `throttle: "" is cooling down for 0s`},
+		{&throttle.Error{}, `throttle: refused`},
+		{&throttle.Error{Source: "adaptive"}, `throttle: refused (adaptive)`},
+		{&throttle.Error{Remaining: sec}, `throttle: "" is cooling down for 1s`},
 		{&throttle.Error{Key: "acme", Remaining: 30 * sec}, `throttle: "acme" is cooling down for 30s`},
 		{&throttle.Error{Key: "acme", Remaining: 30 * sec, Source: "retry-after"}, `throttle: "acme" is cooling down for 30s (retry-after)`},
 		{&throttle.Error{Key: "a\n\"b", Remaining: 1500 * ms, Err: boom}, `throttle: "a\n\"b" is cooling down for 1.5s: 429 too many requests`},
 		{&throttle.Error{Key: "acme", Remaining: sec, Source: "block", Err: boom}, `throttle: "acme" is cooling down for 1s (block): 429 too many requests`},
-		{&throttle.Error{Key: "acme", Err: (*nilError)(nil)}, `throttle: "acme" is cooling down for 0s`},
+		{&throttle.Error{Key: "acme", Err: (*nilError)(nil)}, `throttle: "acme" refused`},
+		{&throttle.Error{Key: "acme", Remaining: -1, Source: "adaptive", Err: boom}, `throttle: "acme" refused (adaptive): 429 too many requests`},
 	} {
 		assert.Equal(t, c.want, c.err.Error())
 	}
