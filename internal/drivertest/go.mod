@@ -18,11 +18,13 @@ require (
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/seed-89b3229b/retry v0.0.0
 	github.com/sethvargo/go-envconfig v1.4.3
+	github.com/sony/gobreaker/v2 v2.4.0
 	github.com/stretchr/testify v1.12.1
 	go.mongodb.org/mongo-driver/v2 v2.10.0
 	go.uber.org/goleak v1.3.0
 	go.yaml.in/yaml/v3 v3.0.6
 	go.yaml.in/yaml/v4 v4.0.0
+	golang.org/x/time v0.16.0
 	google.golang.org/grpc v1.85.0
 	modernc.org/sqlite v1.62.0
 )
