@@ -73,7 +73,8 @@ func BenchmarkOpenGate(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/others=%d", c.name, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					c.th.Admit(acme, now, nil)
+					ticket, _, _ := c.th.Admit(acme, now, nil)
+					c.th.Done(acme, now, ticket, throttle.Outcome{Class: throttle.Success})
 				}
 			})
 		}

@@ -59,6 +59,7 @@ func (r *keyring) makeRoom(now time.Time, limit int) *keytable {
 	full := int(r.count.Load()) >= limit
 	var live []ending
 	r.table.Load().each(func(c *cooldown) {
+		// Until the end of the release somebody may be waiting for it.
 		if rest := c.remaining(now); rest > -c.window {
 			live = append(live, ending{rest, c})
 		}

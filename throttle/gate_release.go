@@ -28,9 +28,6 @@ func (c *cooldown) remaining(now time.Time) time.Duration {
 	return c.length - passed
 }
 
-// over reports whether nobody waits for c any more.
-func (c *cooldown) over(now time.Time) bool { return c.remaining(now) <= -c.window }
-
 func (c *cooldown) refusal(now time.Time) *Error {
 	return &Error{Key: c.key, Until: c.from.Add(c.length), Remaining: max(c.remaining(now), 0), Source: c.source, Err: c.err}
 }
