@@ -29,7 +29,13 @@
 //   - A limit that has to know how attempts ended, or counts those under way: implement [Throttle]. Admit never waits;
 //     it says how long to wait, and gets its ticket back when it is asked again and when the attempt is over.
 //     [Planner], [Attacher], [Labeler] and [Explainer] are what it may have besides.
-//   - Limits on retries rather than on attempts: [Budget].
+//   - Limits on retries rather than on attempts, shared by all calls: a [Budget], [TokenBudget] if in doubt;
+//     docs/budgets.md compares them.
+//   - A dependency that accepts too little is to be asked less: [Adaptive]. With a circuit breaker of your own: [Breaker],
+//     last among throttles.
+//   - A rate limiter of your own: [Reserve] if it can tell how long to wait (golang.org/x/time/rate), else [Limit].
+//   - The server limits each of several keys by itself, such as API tokens: [Pool]. An attempt takes another key while one
+//     cools down, and waits only when all do; with it [Ignore]. [PoolFromEnv] reads its settings.
 //
 // # Told waits
 //
@@ -47,6 +53,7 @@
 //
 // # Time
 //
-// Nothing here reads a clock, except Gate.Wait, which uses the one of its context: times are arguments, as in
-// golang.org/x/time/rate. Tests need no sleeping, and a simulation runs at its own speed.
+// Nothing here reads a clock, except what waits by itself: Gate.Wait and Pool.AcquireWait use the one of their context, and
+// Limit's limiter has its own. Otherwise times are arguments, as in golang.org/x/time/rate: tests need no sleeping, and a
+// simulation runs at its own speed.
 package throttle
