@@ -7,40 +7,27 @@ import (
 	"time"
 
 	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/seed-89b3229b/retry"
-	"github.com/seed-89b3229b/retry/condition"
+	"github.com/seed-89b3229b/retry/retrysql"
 	"github.com/seed-89b3229b/retry/strategy"
 )
 
 // policy is made once and shared by all writers. A lock is soon free again, so the waits are short, and what counts is how
-// long a writer has waited, not how often it has asked.
+// long a writer has waited, not how often it has asked. What is worth another attempt is retrysql's to say: a taken lock is,
+// a broken constraint would fail again however long one waits.
 var policy = retry.MustNew(
 	retry.WithName("counter"),
 	retry.WithUnlimitedAttempts(),
 	retry.WithMaxElapsed(3*time.Second),
 	retry.WithStrategy(strategy.FullJitter{Base: 2 * time.Millisecond, Max: 50 * time.Millisecond}),
-	retry.WithCondition(condition.Only( // anything else, such as a constraint, fails again however long one waits
-		condition.Code(primaryCode, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED),
-	)),
 )
 
 // transact runs fn in a transaction and commits it, by as many attempts as the policy allows. Every attempt is a
 // transaction of its own: what a failed one has written is rolled back before the next begins. So fn must read again what
 // it decides by, and keep nothing from an attempt that failed. Options change the policy for this call.
 func transact(ctx context.Context, db *sql.DB, fn func(context.Context, *sql.Tx) error, opts ...retry.Option) error {
-	return retry.Run(ctx, func(ctx context.Context) error {
-		tx, err := db.BeginTx(ctx, nil)
-		if err != nil {
-			return err
-		}
-		defer tx.Rollback() // does nothing after Commit
-		if err := fn(ctx, tx); err != nil {
-			return err
-		}
-		return tx.Commit()
-	}, append([]retry.Option{policy}, opts...)...)
+	return retrysql.InTx(ctx, db, nil, fn, append([]retry.Option{policy}, opts...)...)
 }
 
 // primaryCode is SQLite's code for the error, and -1 for the errors of others. The low byte is the primary code, the rest

@@ -16,8 +16,8 @@ missing() {
 
 programs() {
 	for dir in $(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -rV) /usr/pgsql*/bin /usr/local/pgsql/bin \
-		"$(dirname "$(command -v pg_ctl || echo /nowhere/pg_ctl)")"; do
-		if [ -x "$dir/initdb" ] && [ -x "$dir/pg_ctl" ]; then
+		"$(dirname "$(command -v initdb || echo /nowhere/initdb)")"; do
+		if [ -x "$dir/initdb" ] && [ -x "$dir/postgres" ]; then
 			echo "$dir"
 			return
 		fi
@@ -56,22 +56,31 @@ serve() {
 		chown "$user" "$dir"
 		as="setpriv --reuid=$(id -u "$user") --regid=$(id -g "$user") --clear-groups --"
 	fi
-	trap 'stop' EXIT
-	trap 'exit 1' HUP INT TERM
+	server=
+	trap stop EXIT
+	trap 'exit 1' HUP INT PIPE TERM
 	cd "$dir"
 	(umask 077 && od -An -N16 -tx1 /dev/urandom | tr -d ' \n' >"$dir/password")
 	[ -z "$as" ] || chown "$user" "$dir/password"
 	$as "$bin/initdb" -D "$dir/data" -U postgres -A scram-sha-256 --pwfile="$dir/password" -E UTF8 --locale=C --no-sync >"$dir/log" 2>&1 ||
 		{ cat "$dir/log" >&2; exit 1; }
-	$as "$bin/pg_ctl" -D "$dir/data" -s -w -t 30 -l "$dir/data/log" start -o "-p $1 -c listen_addresses=127.0.0.1 \
-		-c unix_socket_directories='' -c fsync=off -c max_connections=40 -c shared_buffers=16MB -c deadlock_timeout=50ms" >&2 ||
-		{ cat "$dir/data/log" >&2; exit 1; }
+	$as "$bin/postgres" -D "$dir/data" -p "$1" -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off \
+		-c max_connections=40 -c shared_buffers=16MB -c deadlock_timeout=50ms >"$dir/log" 2>&1 </dev/null &
+	server=$!
+	until grep -qs '^ready' "$dir/data/postmaster.pid"; do
+		kill -0 "$server" 2>/dev/null || { cat "$dir/log" >&2; exit 1; }
+		sleep 0.1
+	done
 	echo "ready $(cat "$dir/password")"
 	cat >/dev/null
 }
 
 stop() {
-	[ ! -e "$dir/data/postmaster.pid" ] || $as "$bin/pg_ctl" -D "$dir/data" -s -w -m immediate stop >&2 || true
+	if [ -n "$server" ]; then
+		kill -QUIT "$server" 2>/dev/null || true # at once: nothing in it is kept
+		wait "$server" || true
+	fi
+	cd /
 	rm -rf "$dir"
 }
 

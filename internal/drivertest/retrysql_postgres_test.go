@@ -87,7 +87,8 @@ func postgresPhantoms(t *testing.T, db *sql.DB) {
 	require.GreaterOrEqual(t, attempts, writers*each+writers-1)
 }
 
-// postgresDeadlock: two transactions lock two rows, each the other's first. The server ends one of them, which then succeeds.
+// postgresDeadlock: two transactions lock two rows, each the other's first. The server ends one of them, which then succeeds
+// in another attempt.
 func postgresDeadlock(t *testing.T, db *sql.DB) {
 	mustExec(t, db, "CREATE TABLE account (id int, balance int)", "INSERT INTO account VALUES (1, 100), (2, 100)")
 	defer mustExec(t, db, "DROP TABLE account")
@@ -114,7 +115,7 @@ func postgresDeadlock(t *testing.T, db *sql.DB) {
 	all.Go(func() { move(1, 2) })
 	all.Go(func() { move(2, 1) })
 	all.Wait()
-	require.EqualValues(t, 3, attempts.Load())
+	require.GreaterOrEqual(t, attempts.Load(), int64(3)) // more, where the loser was back before the winner had gone on
 	require.Equal(t, 2, number(t, db, "SELECT count(*) FROM account WHERE balance = 100"))
 }
 
