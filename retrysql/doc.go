@@ -18,9 +18,9 @@
 //
 // # How it ends
 //
-//	nil                         committed
-//	errors.Is ErrAmbiguousCommit  it is not known whether it was committed; never repeated
-//	any other error             nothing was committed
+//	nil                             committed
+//	errors.Is(ErrAmbiguousCommit)   not known whether it was committed; never repeated
+//	any other error                 nothing was committed
 //
 // # What is retried
 //
@@ -30,7 +30,8 @@
 //     failed too. A rollback cannot fail where the connection was gone before it: the server rolls back when it notices;
 //   - retry.WithRetryIf, and then the conditions of retry.WithCondition, may narrow and widen what follows: they see the error
 //     of begin, fn or commit. All of them are safe to repeat; condition.SQLConnection is the one to add where a transaction
-//     should survive the restart of its server;
+//     should survive the restart of its server. Conditions that decide everything, as condition.Only does, leave nothing
+//     to what follows;
 //   - retried: SQLSTATE 40001, 40P01 and 55P03 (condition.SQLSerialization), MySQL's 1205, 1213, 3101 and 3572, and SQLite's
 //     BUSY and LOCKED (modernc.org/sqlite, mattn/go-sqlite3), whether they come from begin, fn or commit;
 //   - retried: a begin for which nothing was sent (condition.NotSent), such as a refused connection or driver.ErrBadConn;

@@ -12,7 +12,7 @@ import (
 )
 
 // Beginner is what begins transactions: *sql.DB, *sql.Conn, and what wraps one of them. BeginTx must be safe to call again
-// after a failure; InTx calls it from its own goroutine, once for each attempt, with the attempt's context.
+// after a failure; InTx calls it once for each attempt, with the attempt's context.
 type Beginner interface {
 	BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
 }
@@ -32,9 +32,10 @@ type Beginner interface {
 // both errors.
 //
 // Defaults: 10 attempts, waits of strategy.FullJitter{Base: 10ms, Max: 500ms}, 1.1 s in all on average and 2.1 s at most.
-// opts come after those, as for retry.Run; the package comment says how conditions among them take part. A *retry.Policy, which must
-// stand first, takes the place of these defaults. txOpts may be nil: the driver's default. A nil db, a nil fn, and options
-// that cannot be used are a *retry.ConfigError, and nothing is begun. A nil ctx panics.
+// opts come after those, as for retry.Run; the package comment says how conditions among them take part. A *retry.Policy,
+// which must stand first, takes the place of these defaults, and what is not set in it is as for retry.Run. txOpts may be
+// nil: the driver's default. A nil db, a nil fn, and options that cannot be used are a *retry.ConfigError, and nothing is
+// begun. A nil ctx panics.
 //
 // InTx is safe for concurrent use if db is.
 func InTx(ctx context.Context, db Beginner, txOpts *sql.TxOptions, fn func(context.Context, *sql.Tx) error, opts ...retry.Option) error {

@@ -65,6 +65,15 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// The conditions of the options are looked at before anything runs: what fn returns is never taken for their problem.
+func TestConfigErrorOfFn(t *testing.T) {
+	theirs := &retry.ConfigError{Option: "WithCondition", Value: condition.Network(), Problem: "would never be asked"}
+	s := &server{exec: []error{theirs}}
+	err := retrysql.InTx(t.Context(), open(t, s), nil, increment, retry.WithName("x"))
+	assert.Equal(t, theirs, err)
+	assert.Equal(t, "begin exec rollback", s.did())
+}
+
 func eofOnly(err error) bool { return err == io.EOF }
 
 // The error of a failed begin is the driver's own for conditions, and for the caller.

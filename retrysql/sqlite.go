@@ -33,7 +33,7 @@ func sqliteCode(err error) int {
 // number reads a struct's own integer field of that name.
 func number(v reflect.Value, name string) (int64, bool) {
 	f, ok := v.Type().FieldByName(name)
-	if !ok || len(f.Index) != 1 || !v.Field(f.Index[0]).CanInt() {
+	if !ok || !v.Field(f.Index[0]).CanInt() { // an embedded struct is none
 		return 0, false
 	}
 	return v.Field(f.Index[0]).Int(), true
