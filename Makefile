@@ -92,6 +92,8 @@ examples: ## build all examples and run those that run by themselves
 	done
 
 modules: ## vet, tidy-check and test the modules within this one
+# The tests of internal/drivertest start a PostgreSQL. That it is not there would be hidden by a test run that passes.
+	@sh internal/drivertest/postgres.sh find || [ $$? -eq 3 ]
 	@for module in $(MODULES); do \
 		echo "== $$module"; \
 		$(GO) -C "$$module" vet ./... && $(GO) -C "$$module" mod tidy -diff && $(GO) -C "$$module" test ./... || exit 1; \
