@@ -5,8 +5,8 @@
 //	go run . -otlp 127.0.0.1:4318
 //	go run . -prometheus 127.0.0.1:9464
 //
-// The second form also sends the traces to a collector, by OTLP over HTTP. The third goes on until it is interrupted, and
-// serves the metrics to Prometheus at /metrics. ../../docs/observability.md says what all the names mean.
+// The second form also sends the traces to a collector, by OTLP over HTTP. The third serves the metrics to Prometheus, and
+// goes on asking until it is interrupted, so that there is something to see. ../../docs/observability.md says what all the names mean.
 //
 // The code to copy is in telemetry.go and shop.go. This folder is a module of its own, so that the library does not depend
 // on exporters.
@@ -26,7 +26,7 @@ import (
 )
 
 // articles are what the shop is asked for, one after the other. stock.go says what comes of it.
-var articles = []string{"lamp", "chair", "unicorn", "piano"}
+var articles = []string{"lamp", "chair", "unicorn", "piano", "organ"}
 
 // settings are the flags.
 type settings struct{ otlp, prometheus string }
@@ -67,11 +67,11 @@ func run(ctx context.Context, out io.Writer, s settings) (err error) {
 	}
 	defer stopShop()
 
-	client := &http.Client{Transport: new(http.Transport)}
-	defer client.CloseIdleConnections()
-	fmt.Fprintf(out, "GET http://%s/articles/%s\n\n", shopAddress, articles[0])
+	customer := &customer{http.Client{Transport: new(http.Transport)}, "http://" + shopAddress + "/articles/"}
+	defer customer.CloseIdleConnections()
+	fmt.Fprintf(out, "GET %s\n\n", customer.shop+articles[0])
 	for i, article := range articles {
-		answer, err := get(ctx, client, "http://"+shopAddress+"/articles/"+article)
+		answer, err := customer.ask(ctx, article)
 		if err != nil {
 			return err
 		}
@@ -99,31 +99,51 @@ func run(ctx context.Context, out io.Writer, s settings) (err error) {
 	if s.prometheus == "" {
 		return nil
 	}
+
 	address, stopScrapes, err := serve(s.prometheus, t.scrapes)
 	if err != nil {
 		return err
 	}
 	defer stopScrapes()
 	fmt.Fprintf(out, "\nmetrics at http://%s/metrics, until interrupted\n", address)
-	<-ctx.Done()
-	return nil
+	return customer.goOn(ctx)
 }
 
-// get makes one request as a customer does, and returns the status and the text of the answer.
-func get(ctx context.Context, client *http.Client, address string) (string, error) {
+// customer is who asks the shop.
+type customer struct {
+	http.Client
+	shop string // address
+}
+
+// ask makes one request, and returns the status and the text of the answer.
+func (c *customer) ask(ctx context.Context, article string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.shop+article, nil)
 	if err != nil {
 		return "", err
 	}
-	resp, err := client.Do(req)
+	resp, err := c.Do(req)
 	if err != nil {
 		return "", err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
 	return fmt.Sprintf("%d %s", resp.StatusCode, strings.TrimSpace(string(text))), err
+}
+
+// goOn asks for all articles again and again, until the program is interrupted.
+func (c *customer) goOn(ctx context.Context) error {
+	for {
+		for _, article := range articles {
+			if _, err := c.ask(ctx, article); err != nil {
+				if ctx.Err() != nil {
+					return nil
+				}
+				return err
+			}
+		}
+	}
 }
 
 // serve starts an HTTP server, and returns where it is and what stops it.

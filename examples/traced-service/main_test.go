@@ -38,21 +38,26 @@ lamp     200 3 left
 chair    200 3 left
 unicorn  404 no such article
 piano    503 the stock is not known: 503 Service Unavailable (retry "stock": gave up after 4 attempts, TIME after the first failure: attempts exhausted)
+organ    503 the stock is not known: 503 Service Unavailable (retry "stock": gave up after 1 attempt: asked to wait too long)
 
-metric                    attributes                                               count  sum    unit
-retry.attempt.duration    error.type=404 retry.name=stock retry.outcome=give_up    1      TIME   s
-retry.attempt.duration    error.type=502 retry.name=stock retry.outcome=retry      1      TIME   s
-retry.attempt.duration    error.type=503 retry.name=stock retry.outcome=give_up    1      TIME   s
-retry.attempt.duration    error.type=503 retry.name=stock retry.outcome=retry      4      TIME   s
-retry.attempt.duration    retry.name=stock retry.outcome=success                   2      TIME   s
-retry.delay.duration      retry.delay.source=policy retry.name=stock               4      TIME   s
-retry.delay.duration      retry.delay.source=server retry.name=stock               1      TIME   s
-retry.operation.attempts  error.type=404 retry.name=stock retry.outcome=aborted    1      1      {attempt}
-retry.operation.attempts  error.type=503 retry.name=stock retry.outcome=exhausted  1      4      {attempt}
-retry.operation.attempts  retry.name=stock retry.outcome=success                   2      4      {attempt}
-retry.operation.duration  error.type=404 retry.name=stock retry.outcome=aborted    1      TIME   s
-retry.operation.duration  error.type=503 retry.name=stock retry.outcome=exhausted  1      TIME   s
-retry.operation.duration  retry.name=stock retry.outcome=success                   2      TIME   s
+metric                     attributes                                               count  sum      unit
+retry.attempt.duration     error.type=404 retry.name=stock retry.outcome=give_up    1      TIME  s
+retry.attempt.duration     error.type=502 retry.name=stock retry.outcome=retry      1      TIME  s
+retry.attempt.duration     error.type=503 retry.name=stock retry.outcome=give_up    2      TIME  s
+retry.attempt.duration     error.type=503 retry.name=stock retry.outcome=retry      4      TIME  s
+retry.attempt.duration     retry.name=stock retry.outcome=success                   2      TIME  s
+retry.delay.duration       retry.delay.source=policy retry.name=stock               4      TIME  s
+retry.delay.duration       retry.delay.source=server retry.name=stock               1      TIME  s
+retry.operation.active     retry.name=stock                                                0  {operation}
+retry.operation.attempts   error.type=404 retry.name=stock retry.outcome=aborted    1      1  {attempt}
+retry.operation.attempts   error.type=503 retry.name=stock retry.outcome=exhausted  1      4  {attempt}
+retry.operation.attempts   error.type=503 retry.name=stock retry.outcome=throttled  1      1  {attempt}
+retry.operation.attempts   retry.name=stock retry.outcome=success                   2      4  {attempt}
+retry.operation.duration   error.type=404 retry.name=stock retry.outcome=aborted    1      TIME  s
+retry.operation.duration   error.type=503 retry.name=stock retry.outcome=exhausted  1      TIME  s
+retry.operation.duration   error.type=503 retry.name=stock retry.outcome=throttled  1      TIME  s
+retry.operation.duration   retry.name=stock retry.outcome=success                   2      TIME  s
+retry.throttle.rejections  retry.name=stock                                                1  {operation}
 `
 
 // masked is the output without what differs between two runs: the port and all times.
@@ -61,9 +66,9 @@ func masked(out string) string {
 		{`127\.0\.0\.1:\d+`, "HOST"},
 		{`\|[ =]+\| +[0-9.]+(ms|s)`, "|BAR|  TIME"},
 		{`[0-9.]+m?s after`, "TIME after"},
-		{`\d\.[0-9e-]+ +s\n`, "TIME   s\n"},
-		{`(sum) +(unit)`, "$1    $2"},
-		{`(\d) +(\{attempt\})`, "$1      $2"},
+		{`\d\.[0-9e-]+ +s\n`, "TIME  s\n"},
+		{`(sum) +(unit)`, "$1      $2"},
+		{`(\d) +(\{)`, "$1  $2"},
 	} {
 		out = regexp.MustCompile(mask.pattern).ReplaceAllString(out, mask.word)
 	}
@@ -90,8 +95,8 @@ func TestOTLP(t *testing.T) {
 	defer collector.Close()
 	var out strings.Builder
 	require.NoError(t, run(t.Context(), &out, settings{otlp: collector.Listener.Addr().String()}))
-	require.Contains(t, out.String(), "\n4 traces sent to "+collector.URL+"/v1/traces\n")
-	for _, text := range []string{"stock attempt", "retry.attempts", "exhausted", "aborted", "http.request.resend_count"} {
+	require.Contains(t, out.String(), "\n5 traces sent to "+collector.URL+"/v1/traces\n")
+	for _, text := range []string{"stock attempt", "retry.attempts", "exhausted", "aborted", "throttled", "http.request.resend_count"} {
 		require.Contains(t, got.String(), text)
 	}
 	collector.Close()
@@ -131,7 +136,7 @@ func TestPrometheus(t *testing.T) {
 	interrupt()
 	all.Wait()
 	http.DefaultClient.CloseIdleConnections()
-	require.Regexp(t, `(?m)^retry_operation_duration_seconds_count\{error_type="503",.*retry_outcome="exhausted"\} 1$`, scraped)
+	require.Regexp(t, `(?m)^retry_operation_duration_seconds_count\{error_type="503",.*retry_outcome="exhausted"\} \d+$`, scraped)
 	require.Error(t, run(t.Context(), io.Discard, settings{prometheus: "no address"}))
 }
 
@@ -172,6 +177,7 @@ func TestVerify(t *testing.T) {
 			series(observe.MetricOperationAttempts, 4, 9, observe.KeyOutcome, "success"),
 			series(observe.MetricAttemptDuration, 9, 1, observe.KeyOutcome, "success"),
 			series(observe.MetricDelayDuration, 1, 1, observe.KeyDelaySource, "server"),
+			series(observe.MetricOperationDuration, 1, 1, observe.KeyOutcome, "throttled"),
 		}, 9
 		test.change(rows, &requests)
 		err := verify(rows, requests)

@@ -29,7 +29,8 @@ type shop struct {
 }
 
 func newShop(t *telemetry, stock string) *shop {
-	observer := observe.New(observe.WithTracerProvider(t.shop), observe.WithMeterProvider(t.meters))
+	observer := observe.New(observe.WithTracerProvider(t.shop),
+		observe.WithMeterProvider(t.meters), observe.WithActiveOperations())
 	return &shop{
 		stock: stock,
 		policy: retry.MustNew(

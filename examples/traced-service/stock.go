@@ -27,7 +27,7 @@ type answer struct {
 	wait   time.Duration
 }
 
-// script is what the requests for an article get, one after the other. The last is for all that follow.
+// script is what the requests for an article get, one after the other, and then again from the start.
 var script = map[string][]answer{
 	"lamp": {
 		{status: http.StatusBadGateway},
@@ -36,6 +36,7 @@ var script = map[string][]answer{
 	},
 	"chair": {{status: http.StatusOK}},
 	"piano": {{status: http.StatusServiceUnavailable}},
+	"organ": {{status: http.StatusServiceUnavailable, wait: time.Hour}},
 }
 
 func (s *stock) handler(tracers *sdktrace.TracerProvider) http.Handler {
@@ -71,5 +72,5 @@ func (s *stock) next(name string) answer {
 	}
 	number := s.asked[name]
 	s.asked[name]++
-	return answers[min(number, len(answers)-1)]
+	return answers[number%len(answers)]
 }

@@ -69,7 +69,11 @@ func table(rows []row) string {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "metric\tattributes\tcount\tsum\tunit\n")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%.4g\t%s\n", r.metric, r.labels(), r.count, r.sum, r.unit)
+		count := ""
+		if r.count > 0 {
+			count = fmt.Sprint(r.count)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.4g\t%s\n", r.metric, r.labels(), count, r.sum, r.unit)
 	}
 	w.Flush()
 	return b.String()

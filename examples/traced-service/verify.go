@@ -7,7 +7,7 @@ import (
 	"github.com/seed-89b3229b/retry/observe"
 )
 
-// verify compares the metrics with what has happened: four calls, with the ends that the script has for them, and no
+// verify compares the metrics with what has happened: five calls, with the ends that the script has for them, and no
 // attempt that is not a request to the stock service.
 func verify(rows []row, requests int) error {
 	ends := map[string]uint64{}
@@ -27,7 +27,9 @@ func verify(rows []row, requests int) error {
 			}
 		}
 	}
-	want := map[string]uint64{retry.EndSucceeded.String(): 2, retry.EndAborted.String(): 1, retry.EndExhausted.String(): 1}
+	want := map[string]uint64{
+		retry.EndSucceeded.String(): 2, retry.EndAborted.String(): 1, retry.EndExhausted.String(): 1, retry.EndThrottled.String(): 1,
+	}
 	if len(ends) != len(want) {
 		return fmt.Errorf("the calls should have ended as in %v, not %v", want, ends)
 	}
