@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -103,40 +104,50 @@ func TestOTLP(t *testing.T) {
 	require.Error(t, run(t.Context(), io.Discard, settings{otlp: collector.Listener.Addr().String()}), "nobody is there")
 }
 
-// The metrics can be scraped until the program is interrupted.
-func TestPrometheus(t *testing.T) {
-	ctx, interrupt := context.WithCancel(t.Context())
+// scraped is what the program serves to Prometheus. It runs once, until it has been asked.
+func scraped(t *testing.T) string {
+	t.Helper()
+	text, err := scrapeOnce()
+	require.NoError(t, err)
+	return text
+}
+
+var scrapeOnce = sync.OnceValues(func() (text string, err error) {
+	ctx, interrupt := context.WithCancel(context.Background())
+	defer interrupt()
 	reader, out := io.Pipe()
-	defer reader.Close()
-	var output strings.Builder
-	var all sync.WaitGroup
-	all.Go(func() {
-		defer out.Close()
-		if err := run(ctx, out, settings{prometheus: "127.0.0.1:0"}); err != nil {
-			t.Error(err)
+	ended := make(chan error, 1)
+	go func() {
+		err := run(ctx, out, settings{prometheus: "127.0.0.1:0"})
+		out.CloseWithError(io.EOF)
+		ended <- err
+	}()
+	lines := bufio.NewScanner(reader)
+	for lines.Scan() {
+		address := regexp.MustCompile(`^metrics at (http://\S+), until`).FindStringSubmatch(lines.Text())
+		if address == nil {
+			continue
 		}
-	})
-	scraped := ""
-	for buffer := make([]byte, 1<<10); ; {
-		n, err := reader.Read(buffer)
-		if err != nil {
-			break
-		}
-		output.Write(buffer[:n])
-		if address := regexp.MustCompile(`metrics at (http://\S+), until`).FindStringSubmatch(output.String()); address != nil && scraped == "" {
-			resp, err := http.Get(address[1])
-			require.NoError(t, err)
-			text, err := io.ReadAll(resp.Body)
-			require.NoError(t, err)
-			require.NoError(t, resp.Body.Close())
-			scraped = string(text)
-			interrupt()
-		}
+		text, err = fetch(address[1])
+		interrupt()
 	}
-	interrupt()
-	all.Wait()
-	http.DefaultClient.CloseIdleConnections()
-	require.Regexp(t, `(?m)^retry_operation_duration_seconds_count\{error_type="503",.*retry_outcome="exhausted"\} \d+$`, scraped)
+	return text, firstOf(err, <-ended)
+})
+
+func fetch(address string) (string, error) {
+	defer http.DefaultClient.CloseIdleConnections()
+	resp, err := http.Get(address)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	return string(text), err
+}
+
+// The metrics can be scraped until the program is interrupted, which is no error.
+func TestPrometheus(t *testing.T) {
+	require.Regexp(t, `(?m)^retry_operation_duration_seconds_count\{error_type="503",.*retry_outcome="exhausted"\} \d+$`, scraped(t))
 	require.Error(t, run(t.Context(), io.Discard, settings{prometheus: "no address"}))
 }
 
