@@ -26,10 +26,10 @@ export GOWORK := off
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test race fuzz bench compare cover lint tidy-check api api-check examples modules clean-check check
+.PHONY: help demo test race fuzz bench compare cover lint tidy-check api api-check examples modules e2e-otel clean-check check
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## see it work: a request to a server that fails in three ways (URL=http://... asks a server of yours)
 	@$(GO) run ./examples/quickstart $(if $(URL),-url '$(URL)')
@@ -98,6 +98,9 @@ modules: ## vet, tidy-check and test the modules within this one
 		echo "== $$module"; \
 		$(GO) -C "$$module" vet ./... && $(GO) -C "$$module" mod tidy -diff && $(GO) -C "$$module" test ./... || exit 1; \
 	done
+
+e2e-otel: ## see traces and metrics arrive in a real Jaeger, collector and Prometheus (some minutes: it builds them)
+	$(GO) -C examples/traced-service test -count=1 -timeout=40m -v -run='^TestEndToEnd' ./e2e -args -e2e
 
 # What CI starts from is a clean work tree, and a test that writes into it shows here.
 clean-check:
