@@ -11,9 +11,9 @@ import (
 
 // Attempt is an attempt's place in its call, for headers, logs and spans.
 type Attempt struct {
-	// Number counts from 1.
+	// Number counts from 1, and goes on through resets.
 	Number int
-	// Max is how many attempts there may be; 0: no limit.
+	// Max is how many attempts there may be, since the last reset if there was one; 0: no limit.
 	Max int
 	// Name is the policy's (WithName).
 	Name string

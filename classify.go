@@ -15,6 +15,7 @@ type verdict struct {
 	bare      bool // the caller gets the failure as the operation returned it
 	throttled bool
 	pushback  bool // the server itself forbade a retry
+	restart   bool // the failure came after progress
 }
 
 var hopeless = condition.Hopeless()
@@ -41,6 +42,7 @@ func classify(ctx context.Context, c *config, o *throttle.Outcome, v *verdict) {
 			o.Signal, _ = throttle.FromError(o.Err)
 		}
 		o.Err, marked = unmark(o.Err)
+		v.restart = t.restart
 	}
 	o.Signal.Delay = max(o.Signal.Delay, 0)
 

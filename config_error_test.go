@@ -66,6 +66,7 @@ var recConfigErrors = []struct {
 	{"max delay", retry.WithMaxDelay(-1), "WithMaxDelay", time.Duration(-1), "must not be negative"},
 	{"max hint", retry.WithMaxHint(-1), "WithMaxHint", time.Duration(-1), "must not be negative"},
 	{"initial delay", retry.WithInitialDelay(-1, nil), "WithInitialDelay", time.Duration(-1), "must not be negative"},
+	{"reset after", retry.WithResetAfter(-1), "WithResetAfter", time.Duration(-1), "must not be negative"},
 	{"history", retry.WithErrorHistory(-1), "WithErrorHistory", -1, "must not be negative"},
 
 	{"nil strategy", retry.WithStrategy(nil), "WithStrategy", nil, recNotNil},

@@ -15,7 +15,7 @@ import (
 // Every method leaves its decision in step, which is not passed around by value because copying it costs more than taking it.
 type flow struct {
 	step     Step
-	began    time.Time
+	began    time.Time // from which MaxElapsed counts: the call's start, or the last reset
 	deadline time.Time // zero: none
 	launched time.Time // start of the running attempt, where attempts are timed
 	failed   time.Time // end of the first failed attempt, if failing
@@ -27,8 +27,9 @@ type flow struct {
 	owed    bool // the budget was started and must be settled
 	ending  Ending
 
-	attempts int // made, the running one included
-	number   int // failures since the curve began: State.Number
+	attempts  int // made, the running one included
+	forgotten int // of those, how many the limit does not count
+	number    int // failures since the curve began: State.Number
 
 	live    bool              // a driver's: time passes on clock while throttles are asked
 	clock   clock.Clock       // nil: the system's
@@ -174,8 +175,8 @@ func (f *flow) refuse(ctx context.Context, c *config, now time.Time, err error) 
 	f.end(ctx, c, now, explain(ErrRefused, err), EndThrottled)
 }
 
-// report: steps 4 to 10.
-func (f *flow) report(ctx context.Context, c *config, now time.Time, o *throttle.Outcome) {
+// report: steps 4 to 10. s is what follows if the attempt has not failed.
+func (f *flow) report(ctx context.Context, c *config, now time.Time, o *throttle.Outcome, s sequel) {
 	switch f.phase {
 	case over:
 		return
@@ -192,13 +193,21 @@ func (f *flow) report(ctx context.Context, c *config, now time.Time, o *throttle
 	f.release(ctx, c, now, o)
 	f.phase = between
 	f.step = Step{Class: o.Class, Err: o.Err}
+	f.last = o.Err
 	if o.Err == nil {
-		f.succeed(c, now)
+		if s == finished {
+			f.succeed(c, now)
+		} else {
+			f.again(ctx, c, now, s)
+		}
 		return
 	}
-	f.last = o.Err
 	if c.history > 0 {
 		f.history = f.history.add(o.Err, c.history)
+	}
+	if v.restart || c.resetAfter > 0 && o.Duration >= c.resetAfter {
+		f.began = now
+		f.forget(f.attempts - 1)
 	}
 	if !f.failing {
 		f.failing, f.failed = true, now

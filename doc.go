@@ -18,6 +18,7 @@
 // # Which entry point
 //
 //   - Do for operations with a value, Run for those without.
+//   - Supervise for work that is to go on for hours, and is begun again when it ends: a stream, a worker.
 //   - NewLoop where the attempt is better written as the body of a for statement.
 //   - Policy.Begin, which returns a Flow, where something else does the waiting: a select loop, a job queue, a simulation.
 //
@@ -33,6 +34,9 @@
 // A retry needs an attempt left, a delay from the strategy, and a wait that ends before the time budget and the context's
 // deadline do: no wait is started that cannot end in time. The budget is charged last. Then the wait, WithBeforeRetry, and
 // from the top. The first thing that fails ends the call.
+//
+// An attempt that ran well for a while before it failed (WithResetAfter), or made progress by its own account (Restart), is
+// the first of a new run of failures: limits and waits begin again.
 //
 // # Errors
 //
@@ -55,6 +59,13 @@
 //	attempt timeout     none
 //	told waits          up to 60s
 //	retried             every failure but cancellations, Permanent and what condition.Hopeless knows
+//	resets              none
+//
+// Of Supervise:
+//
+//	attempts            no limit
+//	waits               strategy.EqualJitter{Base: 1s, Max: 1m}
+//	resets              after 1m
 //
 // # Time
 //

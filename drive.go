@@ -13,6 +13,7 @@ import (
 type work struct {
 	try      func(ctx context.Context) error
 	classify func(err error) throttle.Outcome           // nil: err decides
+	sequel   func() sequel                              // after an attempt that has not failed; nil: the call has succeeded
 	discard  func()                                     // the value is thrown away; nil: nobody minds
 	keep     func(release context.CancelFunc)           // the value is returned; nil: nobody minds
 	rescue   func(ctx context.Context, err error) error // the fallback; nil: none
@@ -23,6 +24,7 @@ type call struct {
 	flow
 	sleeper     clock.Sleeper
 	now         time.Time
+	entered     time.Time // the call's start
 	observation Observation
 	paused      time.Duration   // spent in waits, if observed
 	attemptCtx  context.Context // of the last attempt, with its values
@@ -42,7 +44,7 @@ func drive(ctx context.Context, c *config, w *work, made bool, err error) error 
 		k.tick()
 	}
 	defer func() { k.close(ctx, c) }() // panic and Goexit pass through
-	began := k.now
+	k.entered = k.now
 	if c.observer != nil {
 		ctx = k.observe(ctx, c)
 	}
@@ -50,7 +52,7 @@ func drive(ctx context.Context, c *config, w *work, made bool, err error) error 
 	if !ok {
 		deadline = time.Time{}
 	}
-	k.begin(c, began, deadline)
+	k.begin(c, k.entered, deadline)
 	k.start(c, k.now)
 
 	if made {
@@ -125,7 +127,7 @@ func (k *call) remaining(wait time.Duration) time.Duration {
 
 // attempt: steps 3 to 11.
 func (k *call) attempt(ctx context.Context, c *config, w *work) {
-	if c.timeoutShare > 0 {
+	if c.timeoutShare > 0 || c.resetAfter > 0 {
 		k.tick() // without a wait nobody has looked since the last failure
 	}
 	k.launched = k.now
@@ -143,13 +145,18 @@ func (k *call) leave(ctx, attemptCtx context.Context, c *config, w *work, err er
 	expired := k.timeout.expired(ctx)
 	o := throttle.Outcome{Err: timedOut(err, expired)}
 	if w.classify != nil {
-		if o = w.classify(o.Err); o.Err != nil && err == nil && !c.measured() {
-			k.tick()
-		}
+		o = w.classify(o.Err)
 		o.Err = timedOut(o.Err, expired)
 	}
-	k.report(ctx, c, k.now, &o)
-	k.retrying = k.step.Action == Wait
+	next := finished
+	if o.Err == nil && w.sequel != nil {
+		next = w.sequel()
+	}
+	if err == nil && !c.measured() && (o.Err != nil || next != finished) {
+		k.tick() // the call goes on after what had looked like its end
+	}
+	k.report(ctx, c, k.now, &o, next)
+	k.retrying = k.step.Action == Wait && o.Err != nil
 	if k.observation != nil || k.retrying && (c.onRetry != nil || c.beforeRetry != nil || c.logger != nil) {
 		k.describe(c, &o)
 	}
@@ -170,7 +177,7 @@ func (k *call) leave(ctx, attemptCtx context.Context, c *config, w *work, err er
 // part settles what becomes of the attempt's value, and then ends its context.
 func (k *call) part(ctx context.Context, w *work) {
 	switch {
-	case k.retrying || k.step.Err != nil && w.rescue != nil && ctx.Err() == nil:
+	case k.step.Action == Wait || k.step.Err != nil && w.rescue != nil && ctx.Err() == nil:
 		if w.discard != nil {
 			w.discard()
 		}

@@ -8,7 +8,12 @@ import (
 )
 
 func (f *flow) succeed(c *config, now time.Time) {
-	f.phase, f.last, f.step.Action = over, nil, Done
+	f.phase, f.step.Action = over, Done
+	f.credit(c, now)
+}
+
+// credit tells those who learn and pay of a success.
+func (f *flow) credit(c *config, now time.Time) {
 	if c.learner != nil {
 		c.learner.Succeed()
 	}

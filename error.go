@@ -61,14 +61,14 @@ func (s *timeoutSentinel) Is(target error) bool { return target == context.Deadl
 // giving up and the history through it. A failure that is not worth retrying comes back as it is instead, without an
 // Error around it, unless WithErrorHistory is set.
 //
-// The markers inside an Error (Permanent, After) have done their work: they do not steer a call further out. An Error is
+// The markers inside an Error (Permanent, After, Restart) have done their work: they do not steer a call further out. An Error is
 // a value to read; it is safe for concurrent use while nobody writes to it.
 type Error struct {
 	// Name is the policy's (WithName).
 	Name string
-	// Attempts is how many were made; 0 if the call ended before the first.
+	// Attempts is how many were made, resets or not; 0 if the call ended before the first.
 	Attempts int
-	// Elapsed is the time from the first failure to giving up.
+	// Elapsed is the time from the first failure, since the last reset (WithResetAfter), to giving up.
 	Elapsed time.Duration
 	// Delay is the wait that was not taken, if that is why the call ended: how long after giving up another call makes
 	// sense.
@@ -78,7 +78,8 @@ type Error struct {
 	// cause, or the error of WithBeforeRetry. Where calls are nested, errors.Is also sees the inner call's reason; the
 	// outermost one is this field.
 	Reason error
-	// Last is the operation's last error, never the context's in its place; nil if there was no attempt.
+	// Last is the last attempt's error, never the context's in its place; nil if there was no attempt, and where the last one
+	// did not fail, but was to be followed by another.
 	Last error
 	// History holds the first and last failures in their order if WithErrorHistory is set, and Dropped says how many
 	// between them were dropped.

@@ -176,6 +176,7 @@ type recBudget struct {
 func (b *recBudget) Start(now time.Time) {
 	b.log.add("budget.Start", now)
 	b.started++
+	b.held = 0
 }
 
 func (b *recBudget) Charge(now time.Time, c throttle.Class, held int, last bool) (int, bool) {

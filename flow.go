@@ -23,8 +23,8 @@ import (
 //	}
 //	return step.Err
 //
-// A Flow holds the limits, the curve, told waits, conditions, throttles, budget, history, initial delay and stop channel of
-// its policy. Waits, attempt contexts and timeouts, Results, observers, WithOnRetry, WithLogger, WithBeforeRetry and
+// A Flow holds the limits, the curve, resets, told waits, conditions, throttles, budget, history, initial delay and stop
+// channel of its policy. Waits, attempt contexts and timeouts, Results, observers, WithOnRetry, WithLogger, WithBeforeRetry and
 // WithFallback are its driver's. Every Flow that was begun must come to its end, by Abort if need be, or what throttles and
 // budget gave it is lost. One goroutine at a time; do not copy a Flow in use.
 type Flow struct {
@@ -56,10 +56,10 @@ func (f *Flow) Next(ctx context.Context, now time.Time) Step {
 }
 
 // Report says what to do after an attempt that ended with o: Wait or Done. Of o, Number is ignored; Signal may be left to
-// what Err carries. A Report without a Go before it counts as an attempt that was made unasked.
+// what Err carries, and Duration to the time since Go. A Report without a Go before it counts as an attempt that was made unasked.
 func (f *Flow) Report(ctx context.Context, now time.Time, o throttle.Outcome) Step {
 	c := f.open(ctx, now)
-	f.report(ctx, c, now, &o)
+	f.report(ctx, c, now, &o, finished)
 	return f.step
 }
 

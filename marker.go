@@ -69,9 +69,11 @@ func unmark(err error) (bare error, permanent bool) {
 			err, permanent = e.err, true
 		case *afterError:
 			err = e.err
+		case *restartError:
+			err = e.err
 		case *attemptTimeout:
 			switch e.err.(type) {
-			case *permanentError, *afterError:
+			case *permanentError, *afterError, *restartError:
 				bare, inner := unmark(e.err)
 				return &attemptTimeout{bare}, permanent || inner
 			}
@@ -83,13 +85,15 @@ func unmark(err error) (bare error, permanent bool) {
 }
 
 // traits is what the tree of an error says to the executor.
-type traits struct{ permanent, attemptTimeout, canceled, timeout bool }
+type traits struct{ permanent, restart, attemptTimeout, canceled, timeout bool }
 
 func traitsOf(err error) (t traits) {
 	errtree.Walk(err, func(err error) bool {
 		switch e := err.(type) {
 		case *permanentError:
 			t.permanent = true
+		case *restartError:
+			t.restart = true
 		case *attemptTimeout:
 			t.attemptTimeout = true
 		case *timeoutSentinel:

@@ -28,7 +28,7 @@ func (k *call) limit(c *config) int {
 func (k *call) summary(ending Ending, err, reason error) Summary {
 	return Summary{
 		Attempts: k.attempts, At: k.now, Ending: ending, Err: err, Last: k.last, Reason: reason,
-		Elapsed: max(k.now.Sub(k.began), 0), TotalDelay: k.paused,
+		Elapsed: max(k.now.Sub(k.entered), 0), TotalDelay: k.paused,
 	}
 }
 

@@ -44,18 +44,18 @@ type AttemptStart struct {
 // Event is the end of an attempt.
 type Event struct {
 	Name        string
-	Number, Max int // Max 0: no limit
+	Number, Max int // Number goes on through resets, which Max does not count; Max 0: no limit
 	At          time.Time
 	// Duration is how long the attempt took; 0 unless an observation, a throttle or a learning strategy has it measured.
 	Duration time.Duration
-	Err      error // as classified, without marks at the top; nil: success
+	Err      error // as classified, without marks at the top; nil: no failure
 	Class    throttle.Class
 	Signal   throttle.Signal
-	Retrying bool          // another attempt is planned; a context that ends in the wait still ends the call
+	Retrying bool          // another attempt is planned, also without a failure; a context that ends in the wait still ends the call
 	Delay    time.Duration // the planned wait, or the one that was not taken
 	Source   Source        // who asked for that wait
 	Reason   error         // why there is no retry; nil if there is one, or on success
-	Elapsed  time.Duration // since the first failure
+	Elapsed  time.Duration // since the first failure, or the first since a reset
 }
 
 // Pause is a wait.

@@ -29,6 +29,7 @@ type (
 	attemptTimeoutOption  time.Duration
 	maxDelayOption        time.Duration
 	maxHintOption         time.Duration
+	resetAfterOption      time.Duration
 	historyOption         int
 	attemptInfoOption     struct{}
 	timeoutShareOption    struct {
@@ -63,6 +64,7 @@ func (maxRetryElapsedOption) option() {}
 func (attemptTimeoutOption) option()  {}
 func (maxDelayOption) option()        {}
 func (maxHintOption) option()         {}
+func (resetAfterOption) option()      {}
 func (historyOption) option()         {}
 func (attemptInfoOption) option()     {}
 func (timeoutShareOption) option()    {}
@@ -85,15 +87,16 @@ func (randOption) option()            {}
 // WithName names the policy in errors, logs and telemetry. Default: "".
 func WithName(name string) Option { return nameOption(name) }
 
-// WithMaxAttempts limits the attempts of a call to n, the first included (attempts = retries + 1). n must be at least 1:
-// "no limit" is WithUnlimitedAttempts. Default: 5.
+// WithMaxAttempts limits the attempts of a call to n, the first included (attempts = retries + 1); where there are resets
+// (WithResetAfter, Restart, Supervise) those since the last one. n must be at least 1: "no limit" is WithUnlimitedAttempts.
+// Default: 5; Supervise: no limit.
 func WithMaxAttempts(n int) Option { return maxAttemptsOption(n) }
 
 // WithUnlimitedAttempts takes the limit of attempts away. Every other reason to stop still holds. Default: off.
 func WithUnlimitedAttempts() Option { return unlimitedOption{} }
 
 // WithMaxElapsed limits the whole call, measured from its start, waits included: no wait is started that would end at or
-// after the limit. It does not interrupt a running attempt; a context with a deadline, or WithAttemptTimeout, does. 0: no
+// after the limit. A reset (WithResetAfter, Restart) begins it anew. It does not interrupt a running attempt; a context with a deadline, or WithAttemptTimeout, does. 0: no
 // limit, the default. The limit of attempts still holds: to retry for as long as d, add WithUnlimitedAttempts.
 func WithMaxElapsed(d time.Duration) Option { return maxElapsedOption(d) }
 
@@ -132,7 +135,7 @@ func WithMaxHint(d time.Duration) Option { return maxHintOption(d) }
 func WithHint(r throttle.Rule) Option { return hintOption(r) }
 
 // WithStrategy sets how long to wait after each failure. Default: strategy.FullJitter{Base: 200 * time.Millisecond,
-// Max: 20 * time.Second}.
+// Max: 20 * time.Second}; Supervise: strategy.EqualJitter{Base: time.Second, Max: time.Minute}.
 func WithStrategy(s strategy.Strategy) Option { return strategyOption{s} }
 
 // WithJitter randomises the strategy's waits, after the cap and within it: neither the strategy's Max nor WithMaxDelay is

@@ -45,19 +45,13 @@ func (f *flow) plan(ctx context.Context, c *config, now time.Time, o *throttle.O
 
 // delay: steps 6 to 9. It finds the wait, or the reason why there is none.
 func (f *flow) delay(ctx context.Context, c *config, now time.Time, told *throttle.Signal, state *strategy.State) (error, Ending) {
-	if f.attempts >= f.maxAttempts(c) {
+	if f.attempts-f.forgotten >= f.maxAttempts(c) {
 		return ErrExhausted, EndExhausted
 	}
-	planned, ok := f.curve(c).Next(*state)
-	if !ok {
+	if !f.planned(c, state) {
 		return ErrNoDelay, EndExhausted
 	}
 	s := &f.step
-	f.prev = planned
-	s.Delay = max(min(planned, c.delayLimit()), 0)
-	if c.jitter != nil {
-		s.Delay = f.jitter(c.jitter, s.Delay, min(c.delayLimit(), ceiling(c, state)))
-	}
 	if told.HasDelay {
 		rule := told.Rule
 		if c.hintSet {
@@ -72,6 +66,27 @@ func (f *flow) delay(ctx context.Context, c *config, now time.Time, told *thrott
 			s.Source = SourceServer
 		}
 	}
+	return f.foreseen(ctx, c, now)
+}
+
+// planned makes the step's wait the policy's own. It is false where the strategy has ended.
+func (f *flow) planned(c *config, state *strategy.State) bool {
+	planned, ok := f.curve(c).Next(*state)
+	if !ok {
+		return false
+	}
+	f.prev = planned
+	d := max(min(planned, c.delayLimit()), 0)
+	if c.jitter != nil {
+		d = f.jitter(c.jitter, d, min(c.delayLimit(), ceiling(c, state)))
+	}
+	f.step.Delay = d
+	return true
+}
+
+// foreseen adds what throttles will demand after the step's wait, and sees whether all of it fits.
+func (f *flow) foreseen(ctx context.Context, c *config, now time.Time) (error, Ending) {
+	s := &f.step
 	if len(c.throttles) > 0 {
 		longest, by := foresee(ctx, c.throttles, now.Add(s.Delay))
 		if longest > 0 {

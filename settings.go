@@ -24,6 +24,7 @@ type config struct {
 	minTimeout      time.Duration
 	maxDelay        time.Duration
 	maxHint         time.Duration
+	resetAfter      time.Duration
 	initialDelay    time.Duration
 	initialJitter   strategy.Jitter
 	strategy        strategy.Strategy
@@ -47,7 +48,9 @@ type config struct {
 	rand            func() float64
 	hintSet         bool
 	maxHintSet      bool
+	resetAfterSet   bool
 	attemptInfo     bool
+	supervised      bool // by Supervise, with its defaults
 	busy            bool // something must be asked or told even if the first attempt succeeds
 	clocked         bool // the time of a call's start matters to somebody
 	timed           bool // attempts are timed
@@ -86,10 +89,15 @@ func (c *config) merge(opts []Option) error {
 			return invalid("WithCondition", c.conditions[i+1], "would never be asked: a condition before it always decides, such as condition.Only")
 		}
 	}
-	c.timed = len(c.throttles) > 0 || c.observer != nil || c.learner != nil
+	c.derive()
+	return nil
+}
+
+// derive settles what follows from the rest.
+func (c *config) derive() {
+	c.timed = len(c.throttles) > 0 || c.observer != nil || c.learner != nil || c.resetAfter > 0
 	c.clocked = c.timed || c.budget != nil || c.maxElapsed > 0 || c.initialDelay > 0 || c.timeoutShare > 0
 	c.busy = c.clocked || c.stop != nil || c.attemptInfo || c.results != nil || c.fallback != nil || c.attemptTimeout > 0
-	return nil
 }
 
 func (c *config) apply(o Option) error {
@@ -122,6 +130,9 @@ func (c *config) apply(o Option) error {
 	case maxHintOption:
 		c.maxHintSet = true
 		return setDuration(&c.maxHint, "WithMaxHint", time.Duration(o))
+	case resetAfterOption:
+		c.resetAfterSet = true
+		return setDuration(&c.resetAfter, "WithResetAfter", time.Duration(o))
 	case initialDelayOption:
 		c.initialJitter = o.jitter
 		return setDuration(&c.initialDelay, "WithInitialDelay", o.delay)
@@ -231,12 +242,15 @@ func (c *config) addObserver(o Observer) error {
 // measured says that the end of a successful attempt matters to somebody too.
 func (c *config) measured() bool { return c.timed || c.budget != nil }
 
-// attempts is the limit of attempts for entry points that do not have their own.
+// attempts is the limit of attempts.
 func (c *config) attempts() int {
-	if c.maxAttempts == 0 {
-		return defaultMaxAttempts
+	switch {
+	case c.maxAttempts != 0:
+		return c.maxAttempts
+	case c.supervised:
+		return unlimited
 	}
-	return c.maxAttempts
+	return defaultMaxAttempts
 }
 
 // curve is the strategy in force.
@@ -244,8 +258,12 @@ func (c *config) curve() strategy.Strategy {
 	switch {
 	case c.strategy != nil:
 		return c.strategy
+	case c.jitter != nil && c.supervised:
+		return superviseExponential
 	case c.jitter != nil:
 		return defaultExponential
+	case c.supervised:
+		return superviseStrategy
 	}
 	return defaultStrategy
 }

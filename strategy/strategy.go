@@ -20,7 +20,7 @@ type State struct {
 	// Began is when the failed attempt started and Now when it ended, on the call's clock. Began is the zero time where
 	// nobody measures attempts.
 	Began, Now time.Time
-	// Err is the failure, as classified.
+	// Err is the failure, as classified; nil where the wait follows none, as in a supervision whose work ended well.
 	Err error
 	// Throttled says that the failure was the server asking for less.
 	Throttled bool

@@ -1,0 +1,69 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/retrytest"
+	"github.com/seed-89b3229b/retry/strategy"
+)
+
+// A stream is kept up. It cannot connect twice, then delivers for an hour and breaks, ends by itself, and is refused in the end.
+func ExampleSupervise() {
+	clock, refused := retrytest.NewClock(), errors.New("connection refused")
+	runs := 0
+	stream := func(context.Context) error {
+		switch runs++; runs {
+		case 1, 2:
+			return refused
+		case 3:
+			clock.Advance(time.Hour)
+			return errors.New("connection reset by peer")
+		case 4:
+			return nil
+		}
+		return retry.Permanent(errors.New("401 Unauthorized"))
+	}
+	err := retry.Supervise(context.Background(), stream, retry.WithClock(clock), retry.WithRand(func() float64 { return 0 }))
+	fmt.Println(err)
+	fmt.Println(clock.Waits())
+	// Output:
+	// 401 Unauthorized
+	// [500ms 1s 500ms 500ms]
+}
+
+// What a batch got done is progress: the attempts begin again, and only what is left is sent again.
+func ExampleRestart() {
+	left, sent := []string{"a", "b", "c", "d", "e", "f"}, 0
+	send := func(context.Context) error {
+		sent++
+		left = left[1:] // the server takes one at a time
+		if len(left) > 0 {
+			return retry.Restart(fmt.Errorf("%d items are left", len(left)))
+		}
+		return nil
+	}
+	err := retry.Run(context.Background(), send, retry.WithMaxAttempts(2), retry.WithStrategy(strategy.Constant{}))
+	fmt.Println(err, sent)
+	// Output: <nil> 6
+}
+
+func ExampleWithResetAfter() {
+	clock, runs := retrytest.NewClock(), 0
+	watch := func(context.Context) error {
+		if runs++; runs == 3 {
+			clock.Advance(10 * time.Minute) // it goes well for a while
+		}
+		return errors.New("watch ended")
+	}
+	err := retry.Run(context.Background(), watch, retry.WithMaxAttempts(4), retry.WithMaxElapsed(time.Minute), retry.WithResetAfter(time.Minute),
+		retry.WithStrategy(strategy.Exponential{Base: time.Second}), retry.WithClock(clock))
+	fmt.Println(err)
+	fmt.Println(clock.Waits())
+	// Output:
+	// watch ended (retry: gave up after 6 attempts, 7s after the first failure: attempts exhausted)
+	// [1s 2s 1s 2s 4s]
+}
