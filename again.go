@@ -42,8 +42,8 @@ func (f *flow) interval(ctx context.Context, c *config, now time.Time) (error, E
 	if c.timed {
 		state.Began = f.launched
 	}
-	ok := f.planned(c, &state)
-	f.prev, f.started = 0, nil // nothing has failed
+	ok := f.planned(c, &c.terms, &f.memory, &state)
+	f.memory = memory{} // nothing has failed
 	if !ok {
 		return ErrNoDelay, EndExhausted
 	}

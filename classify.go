@@ -16,6 +16,7 @@ type verdict struct {
 	throttled bool
 	pushback  bool // the server itself forbade a retry
 	restart   bool // the failure came after progress
+	rule      int  // the rule that it matches, from 1; 0: none
 }
 
 var hopeless = condition.Hopeless()
@@ -95,6 +96,15 @@ func judge(ctx context.Context, c *config, o *throttle.Outcome, t traits, marked
 		decided = throttle.No
 		if c.retryIf(o.Err) {
 			decided = throttle.Yes
+		}
+	}
+	for i := 0; i < len(c.rules) && decided == throttle.Undecided; i++ {
+		switch c.rules[i].when.Check(o.Err) {
+		case condition.Throttled:
+			v.throttled = true
+			fallthrough
+		case condition.Retry:
+			decided, v.rule = throttle.Yes, i+1
 		}
 	}
 	for i := 0; i < len(c.conditions) && decided == throttle.Undecided; i++ {

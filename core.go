@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-89b3229b/retry/internal/clock"
 	"github.com/seed-89b3229b/retry/internal/saturate"
-	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
@@ -29,15 +28,16 @@ type flow struct {
 
 	attempts  int // made, the running one included
 	forgotten int // of those, how many the limit does not count
-	number    int // failures since the curve began: State.Number
+	kind      int // the rule that the last failure matched, from 1; 0: none
 
-	live    bool              // a driver's: time passes on clock while throttles are asked
-	clock   clock.Clock       // nil: the system's
-	rand    func() float64    // nil: math/rand/v2
-	started strategy.Strategy // a Starter's memory of this call
-	prev    time.Duration     // what the strategy returned last
-	told    time.Duration     // waits that throttles demanded before the coming attempt
-	held    int               // what the call holds of the budget
+	live  bool           // a driver's: time passes on clock while throttles are asked
+	clock clock.Clock    // nil: the system's
+	rand  func() float64 // nil: math/rand/v2
+	told  time.Duration  // waits that throttles demanded before the coming attempt
+	held  int            // what the call holds of the budget
+
+	memory        // of failures without a rule
+	kinds  []kind // of failures with one, by rule; nil: none yet
 
 	tickets tickets
 	last    error // of the last attempt
@@ -159,6 +159,8 @@ func (f *flow) fits(c *config, now time.Time, wait time.Duration) error {
 		return ErrMaxElapsed
 	case c.maxRetryElapsed > 0 && f.failing && saturate.Add(now.Sub(f.failed), wait) >= c.maxRetryElapsed:
 		return ErrMaxElapsed
+	case f.kind > 0 && f.late(c, now, wait):
+		return ErrMaxElapsed
 	case !f.deadline.IsZero() && wait >= f.deadline.Sub(now):
 		return ErrDeadline
 	}
@@ -212,7 +214,7 @@ func (f *flow) report(ctx context.Context, c *config, now time.Time, o *throttle
 	if !f.failing {
 		f.failing, f.failed = true, now
 	}
-	f.number++
+	f.count(c, now, v.rule)
 	switch {
 	case v.bare && c.history == 0:
 		f.punish(c, now, o, &v)

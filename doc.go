@@ -27,13 +27,15 @@
 // Before every attempt, the first included: a context that is done, or a closed WithStop channel, ends the call. Throttles
 // are asked in order, and the executor does any wait they demand. Then the attempt runs. A nil error is success. A failure
 // is judged by the first of these that decides: a done context (stop), Permanent (stop), Results.Classify, a
-// throttle.Signal that says Yes or No, WithRetryIf, the conditions in order, the attempt's own timeout (retry),
-// context.Canceled (stop; one within an inner call's *Error is that call's), condition.Hopeless (stop); else it is retried.
-// Throttles are told the outcome.
+// throttle.Signal that says Yes or No, WithRetryIf, the rules in order (retry), the conditions in order, the attempt's own
+// timeout (retry), context.Canceled (stop; one within an inner call's *Error is that call's), condition.Hopeless (stop);
+// else it is retried. Throttles are told the outcome.
 //
 // A retry needs an attempt left, a delay from the strategy, and a wait that ends before the time budget and the context's
 // deadline do: no wait is started that cannot end in time. The budget is charged last. Then the wait, WithBeforeRetry, and
 // from the top. The first thing that fails ends the call.
+//
+// A rule (WithRule) gives one kind of failure limits and waits of its own, counted apart in each call.
 //
 // An attempt that ran well for a while before it failed (WithResetAfter), or made progress by its own account (Restart), is
 // the first of a new run of failures: limits and waits begin again.
@@ -69,6 +71,6 @@
 //
 // # Time
 //
-// Waits and limits live by the system's clock, so tests under testing/synctest are exact with nothing injected. WithClock and
-// ContextWithClock take another one; package retrytest has one that does not wait at all.
+// Waits and limits live by the system's clock, so tests under testing/synctest are exact with nothing injected. WithClock
+// and ContextWithClock take another one; package retrytest has one that does not wait at all.
 package retry

@@ -14,9 +14,7 @@ func (f *flow) succeed(c *config, now time.Time) {
 
 // credit tells those who learn and pay of a success.
 func (f *flow) credit(c *config, now time.Time) {
-	if c.learner != nil {
-		c.learner.Succeed()
-	}
+	c.succeed()
 	f.settle(c, now, true)
 }
 

@@ -61,8 +61,8 @@ func (s *timeoutSentinel) Is(target error) bool { return target == context.Deadl
 // giving up and the history through it. A failure that is not worth retrying comes back as it is instead, without an
 // Error around it, unless WithErrorHistory is set.
 //
-// The markers inside an Error (Permanent, After, Restart) have done their work: they do not steer a call further out. An Error is
-// a value to read; it is safe for concurrent use while nobody writes to it.
+// The markers inside an Error (Permanent, After, Restart) have done their work: they do not steer a call further out. An
+// Error is a value to read; it is safe for concurrent use while nobody writes to it.
 type Error struct {
 	// Name is the policy's (WithName).
 	Name string

@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/condition"
 	"github.com/seed-89b3229b/retry/retrytest"
 	"github.com/seed-89b3229b/retry/strategy"
 )
 
-// A stream is kept up. It cannot connect twice, then delivers for an hour and breaks, ends by itself, and is refused in the end.
+// A stream is kept up. It cannot connect twice, then delivers for an hour and breaks, ends by itself, and is refused in the
+// end.
 func ExampleSupervise() {
 	clock, refused := retrytest.NewClock(), errors.New("connection refused")
 	runs := 0
@@ -66,4 +68,25 @@ func ExampleWithResetAfter() {
 	// Output:
 	// watch ended (retry: gave up after 6 attempts, 7s after the first failure: attempts exhausted)
 	// [1s 2s 1s 2s 4s]
+}
+
+// Three kinds of failure with limits of their own: a token is refreshed once, and then at once; what is not yet visible is
+// asked for up to 20 times; the server's own trouble may last a minute.
+func ExampleWithRule() {
+	clock := retrytest.NewClock()
+	unauthorized, notFound, internal := errors.New("unauthorized"), errors.New("not found"), errors.New("internal")
+	policy := retry.MustNew(
+		retry.WithRule(condition.Is(unauthorized), retry.WithMaxAttempts(2), retry.WithStrategy(strategy.Constant{})),
+		retry.WithRule(condition.Is(notFound), retry.WithMaxAttempts(20), retry.WithStrategy(strategy.Constant{Delay: time.Second})),
+		retry.WithRule(condition.Is(internal), retry.WithMaxElapsed(time.Minute), retry.WithStrategy(strategy.Exponential{Base: 10 * time.Second})),
+		retry.WithClock(clock),
+	)
+	answers := []error{unauthorized, notFound, notFound, notFound, internal, internal, internal}
+	calls := 0
+	err := retry.Run(context.Background(), func(context.Context) error { calls++; return answers[calls-1] }, policy)
+	fmt.Println(err)
+	fmt.Println(clock.Waits())
+	// Output:
+	// internal (retry: gave up after 7 attempts, 33s after the first failure: time budget used up)
+	// [1s 1s 1s 10s 20s]
 }

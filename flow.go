@@ -23,18 +23,18 @@ import (
 //	}
 //	return step.Err
 //
-// A Flow holds the limits, the curve, resets, told waits, conditions, throttles, budget, history, initial delay and stop
-// channel of its policy. Waits, attempt contexts and timeouts, Results, observers, WithOnRetry, WithLogger, WithBeforeRetry and
-// WithFallback are its driver's. Every Flow that was begun must come to its end, by Abort if need be, or what throttles and
-// budget gave it is lost. One goroutine at a time; do not copy a Flow in use.
+// A Flow holds the limits, the curve, rules, resets, told waits, conditions, throttles, budget, history, initial delay and
+// stop channel of its policy. Waits, attempt contexts and timeouts, Results, observers, WithOnRetry, WithLogger,
+// WithBeforeRetry and WithFallback are its driver's. Every Flow that was begun must come to its end, by Abort if need be,
+// or what throttles and budget gave it is lost. One goroutine at a time; do not copy a Flow in use.
 type Flow struct {
 	policy *Policy
 	flow
 }
 
 // Begin makes a Flow for a call that starts now. deadline is the call's deadline on the same clock; zero: none. rnd draws
-// from [0, 1); nil: the policy's. Nothing is started: a Flow without a step may be dropped. A nil Policy, and a Flow that was
-// not begun, are those of the default policy.
+// from [0, 1); nil: the policy's. Nothing is started: a Flow without a step may be dropped. A nil Policy, and a Flow that
+// was not begun, are those of the default policy.
 func (p *Policy) Begin(now, deadline time.Time, rnd func() float64) Flow {
 	if p == nil {
 		p = &defaultPolicy
@@ -56,7 +56,8 @@ func (f *Flow) Next(ctx context.Context, now time.Time) Step {
 }
 
 // Report says what to do after an attempt that ended with o: Wait or Done. Of o, Number is ignored; Signal may be left to
-// what Err carries, and Duration to the time since Go. A Report without a Go before it counts as an attempt that was made unasked.
+// what Err carries, and Duration to the time since Go. A Report without a Go before it counts as an attempt that was made
+// unasked.
 func (f *Flow) Report(ctx context.Context, now time.Time, o throttle.Outcome) Step {
 	c := f.open(ctx, now)
 	f.report(ctx, c, now, &o, finished)
@@ -64,8 +65,8 @@ func (f *Flow) Report(ctx context.Context, now time.Time, o throttle.Outcome) St
 }
 
 // Abort ends the call from outside: a wait that was interrupted, an attempt that panicked, a driver that gives up. c is
-// what becomes of a running attempt, Unset being Canceled; a permission that led to no attempt is Skipped. The reason is the context's error if ctx
-// is done, else ErrShutdown.
+// what becomes of a running attempt, Unset being Canceled; a permission that led to no attempt is Skipped. The reason is
+// the context's error if ctx is done, else ErrShutdown.
 func (f *Flow) Abort(ctx context.Context, now time.Time, c throttle.Class) Step {
 	if c == throttle.Unset {
 		c = throttle.Canceled

@@ -42,8 +42,12 @@ type (
 		delay  time.Duration
 		jitter strategy.Jitter
 	}
-	hintOption        throttle.Rule
-	retryIfOption     func(error) bool
+	hintOption    throttle.Rule
+	retryIfOption func(error) bool
+	ruleOption    struct {
+		rule *rule
+		err  error
+	}
 	conditionOption   []condition.Condition
 	throttleOption    []throttle.Throttle
 	budgetOption      struct{ throttle.Budget }
@@ -73,6 +77,7 @@ func (jitterOption) option()          {}
 func (initialDelayOption) option()    {}
 func (hintOption) option()            {}
 func (retryIfOption) option()         {}
+func (ruleOption) option()            {}
 func (conditionOption) option()       {}
 func (throttleOption) option()        {}
 func (budgetOption) option()          {}
@@ -96,8 +101,9 @@ func WithMaxAttempts(n int) Option { return maxAttemptsOption(n) }
 func WithUnlimitedAttempts() Option { return unlimitedOption{} }
 
 // WithMaxElapsed limits the whole call, measured from its start, waits included: no wait is started that would end at or
-// after the limit. A reset (WithResetAfter, Restart) begins it anew. It does not interrupt a running attempt; a context with a deadline, or WithAttemptTimeout, does. 0: no
-// limit, the default. The limit of attempts still holds: to retry for as long as d, add WithUnlimitedAttempts.
+// after the limit. A reset (WithResetAfter, Restart) begins it anew. It does not interrupt a running attempt; a context
+// with a deadline, or WithAttemptTimeout, does. 0: no limit, the default. The limit of attempts still holds: to retry for
+// as long as d, add WithUnlimitedAttempts.
 func WithMaxElapsed(d time.Duration) Option { return maxElapsedOption(d) }
 
 // WithMaxRetryElapsed is WithMaxElapsed measured from the end of the first failed attempt, so that a long first attempt
@@ -110,12 +116,12 @@ func WithMaxRetryElapsed(d time.Duration) Option { return maxRetryElapsedOption(
 // HTTP response is to be read before fn returns, or Results.Keep takes the context over. 0: no timeout, the default.
 func WithAttemptTimeout(d time.Duration) Option { return attemptTimeoutOption(d) }
 
-// WithAttemptTimeoutShare gives every attempt a timeout that is a share of the time left: max(min, fraction·left), left being
-// what remains of WithMaxElapsed or until the context's deadline, whichever is less, when the attempt starts. Early attempts
-// then have time to spare, and late ones still leave room for another. Waits are not shortened for it, and nothing is drawn.
-// Without either limit there is no timeout. fraction
-// must be above 0 and at most 1, min not negative; together with WithAttemptTimeout it is a *ConfigError. For the rest it is
-// WithAttemptTimeout. Default: none. After RetryTimeouts for Perl.
+// WithAttemptTimeoutShare gives every attempt a timeout that is a share of the time left: max(min, fraction·left), left
+// being what remains of WithMaxElapsed or until the context's deadline, whichever is less, when the attempt starts. Early
+// attempts then have time to spare, and late ones still leave room for another. Waits are not shortened for it, and nothing
+// is drawn. Without either limit there is no timeout. fraction must be above 0 and at most 1, min not negative; together
+// with WithAttemptTimeout it is a *ConfigError. For the rest it is WithAttemptTimeout. Default: none. After RetryTimeouts
+// for Perl.
 func WithAttemptTimeoutShare(fraction float64, min time.Duration) Option {
 	return timeoutShareOption{fraction, min}
 }
@@ -126,8 +132,8 @@ func WithAttemptTimeoutShare(fraction float64, min time.Duration) Option {
 func WithMaxDelay(d time.Duration) Option { return maxDelayOption(d) }
 
 // WithMaxHint limits the wait that a server may demand (After, throttle.Signal) and the waits that throttles may demand
-// before one attempt, together; the two are not added up. A longer demand ends the call at once with ErrHintTooLong; throttles have then been told,
-// so a cool-down is remembered. 0: no told wait is accepted. Default: 60 s.
+// before one attempt, together; the two are not added up. A longer demand ends the call at once with ErrHintTooLong;
+// throttles have then been told, so a cool-down is remembered. 0: no told wait is accepted. Default: 60 s.
 func WithMaxHint(d time.Duration) Option { return maxHintOption(d) }
 
 // WithHint says how told waits are used, whatever the signal itself says. Default: the signal's own rule, which is
@@ -139,17 +145,17 @@ func WithHint(r throttle.Rule) Option { return hintOption(r) }
 func WithStrategy(s strategy.Strategy) Option { return strategyOption{s} }
 
 // WithJitter randomises the strategy's waits, after the cap and within it: neither the strategy's Max nor WithMaxDelay is
-// exceeded. Without WithStrategy it works on strategy.Exponential with
-// the default's Base and Max. With a strategy that draws its waits itself (FullJitter, EqualJitter, Decorrelated, a ByThrottled with one of them) it is a
-// *ConfigError. Default: none.
+// exceeded. Without WithStrategy it works on strategy.Exponential with the default's Base and Max. With a strategy that
+// draws its waits itself (FullJitter, EqualJitter, Decorrelated, a ByThrottled with one of them) it is a *ConfigError.
+// Default: none.
 func WithJitter(j strategy.Jitter) Option { return jitterOption(j) }
 
 // WithInitialDelay waits d before the first attempt, randomised by j if j is not nil, so that clients which start
 // together do not call together. It counts against every limit on time. 0: none, the default.
 func WithInitialDelay(d time.Duration, j strategy.Jitter) Option { return initialDelayOption{d, j} }
 
-// WithRetryIf decides alone whether a failure is retried: true retries, false stops, conditions are not asked. Permanent
-// marks, and verdicts of Results.Classify and of the server, still come first. Default: none.
+// WithRetryIf decides alone whether a failure is retried: true retries, false stops, rules and conditions are not asked.
+// Permanent marks, and verdicts of Results.Classify and of the server, still come first. Default: none.
 func WithRetryIf(f func(error) bool) Option { return retryIfOption(f) }
 
 // WithCondition adds conditions: they are asked in order, those of a policy before those of a call, and the first that

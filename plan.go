@@ -14,14 +14,19 @@ import (
 
 // plan: steps 6 to 10, whether a retry follows and after which wait.
 func (f *flow) plan(ctx context.Context, c *config, now time.Time, o *throttle.Outcome, throttled bool) {
+	t, m, failed := &c.terms, &f.memory, f.failed
+	if f.kind > 0 {
+		own, k := c.rules[f.kind-1].under(&c.terms), &f.kinds[f.kind-1]
+		t, m, failed = &own, &k.memory, k.failed
+	}
 	state := strategy.State{
-		Number: f.number, Prev: f.prev, Elapsed: max(now.Sub(f.failed), 0), Limit: c.maxDelay,
+		Number: m.number, Prev: m.prev, Elapsed: max(now.Sub(failed), 0), Limit: t.maxDelay,
 		Now: now, Err: o.Err, Throttled: throttled, Rand: f.rand,
 	}
 	if c.timed {
 		state.Began = f.launched
 	}
-	reason, ending := f.delay(ctx, c, now, &o.Signal, &state)
+	reason, ending := f.delay(ctx, c, t, m, now, &o.Signal, &state)
 	if c.budget != nil {
 		cost, ok := c.budget.Charge(now, o.Class, f.held, reason != nil)
 		f.held = cost
@@ -35,27 +40,27 @@ func (f *flow) plan(ctx context.Context, c *config, now time.Time, o *throttle.O
 		return
 	}
 	f.step.Action = Wait
-	if c.learner != nil {
-		c.learner.Failed(state)
+	if t.learner != nil {
+		t.learner.Failed(state)
 	}
 	if o.Signal.RestartCurve {
-		f.number, f.prev, f.started = 0, 0, nil
+		*m = memory{}
 	}
 }
 
 // delay: steps 6 to 9. It finds the wait, or the reason why there is none.
-func (f *flow) delay(ctx context.Context, c *config, now time.Time, told *throttle.Signal, state *strategy.State) (error, Ending) {
-	if f.attempts-f.forgotten >= f.maxAttempts(c) {
+func (f *flow) delay(ctx context.Context, c *config, t *terms, m *memory, now time.Time, told *throttle.Signal, state *strategy.State) (error, Ending) {
+	if f.exhausted(c) {
 		return ErrExhausted, EndExhausted
 	}
-	if !f.planned(c, state) {
+	if !f.planned(c, t, m, state) {
 		return ErrNoDelay, EndExhausted
 	}
 	s := &f.step
 	if told.HasDelay {
 		rule := told.Rule
-		if c.hintSet {
-			rule = c.hint
+		if t.hintSet {
+			rule = t.hint
 		}
 		if rule.Demands() && told.Delay > c.hintLimit() {
 			s.Delay, s.Source = told.Delay, SourceServer
@@ -70,15 +75,15 @@ func (f *flow) delay(ctx context.Context, c *config, now time.Time, told *thrott
 }
 
 // planned makes the step's wait the policy's own. It is false where the strategy has ended.
-func (f *flow) planned(c *config, state *strategy.State) bool {
-	planned, ok := f.curve(c).Next(*state)
+func (f *flow) planned(c *config, t *terms, m *memory, state *strategy.State) bool {
+	planned, ok := m.curve(c, t).Next(*state)
 	if !ok {
 		return false
 	}
-	f.prev = planned
-	d := max(min(planned, c.delayLimit()), 0)
-	if c.jitter != nil {
-		d = f.jitter(c.jitter, d, min(c.delayLimit(), ceiling(c, state)))
+	m.prev = planned
+	d := max(min(planned, t.delayLimit()), 0)
+	if t.jitter != nil {
+		d = f.jitter(t.jitter, d, min(t.delayLimit(), ceiling(c.curve(t), state)))
 	}
 	f.step.Delay = d
 	return true
@@ -101,16 +106,16 @@ func (f *flow) foreseen(ctx context.Context, c *config, now time.Time) (error, E
 }
 
 // curve is the strategy to ask: a Starter's memory of this call, made when first needed.
-func (f *flow) curve(c *config) strategy.Strategy {
-	if c.starter == nil {
-		return c.curve()
+func (m *memory) curve(c *config, t *terms) strategy.Strategy {
+	if t.starter == nil {
+		return c.curve(t)
 	}
-	if f.started == nil {
-		if f.started = c.starter.Start(); errtree.IsNil(f.started) { // it has nothing to start
-			f.started = c.starter
+	if m.started == nil {
+		if m.started = t.starter.Start(); errtree.IsNil(m.started) { // it has nothing to start
+			m.started = t.starter
 		}
 	}
-	return f.started
+	return m.started
 }
 
 // foresee returns the longest time that a throttle would hold an attempt back at the given time, and which.
@@ -145,8 +150,8 @@ func (f *flow) initialDelay(c *config) time.Duration {
 }
 
 // ceiling is the strategy's own cap, which its jitter keeps too.
-func ceiling(c *config, state *strategy.State) time.Duration {
-	if s, ok := c.curve().(interface {
+func ceiling(s strategy.Strategy, state *strategy.State) time.Duration {
+	if s, ok := s.(interface {
 		Ceiling(strategy.State) time.Duration
 	}); ok {
 		if most := s.Ceiling(*state); most > 0 {

@@ -31,5 +31,6 @@ func (e *restartError) Unwrap() error { return e.err }
 // forget begins a new run of failures. Of the attempts so far, that many count no more.
 func (f *flow) forget(attempts int) {
 	f.forgotten, f.failing = attempts, false
-	f.number, f.prev, f.started = 0, 0, nil
+	f.memory, f.kind = memory{}, 0
+	clear(f.kinds)
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
-// Do calls fn until it succeeds or there is a reason to stop, and waits in between. (Run is for a fn without a value.) fn must be safe to repeat, and should
-// heed the context it gets. Without options it makes up to 5 attempts with the default policy.
+// Do calls fn until it succeeds or there is a reason to stop, and waits in between. (Run is for a fn without a value.) fn
+// must be safe to repeat, and should heed the context it gets. Without options it makes up to 5 attempts with the default
+// policy.
 //
 // A nil error of fn is success. A failure that is not worth another attempt (Permanent, or a condition says so) comes back
 // as fn returned it. Any other end is an *Error, through which errors.Is and errors.As reach both fn's last error and the

@@ -14,26 +14,20 @@ import (
 
 // config is a policy's content. Zero fields are unset: each entry point fills in its own defaults.
 type config struct {
+	terms
 	name            string
-	maxAttempts     int // unlimited: no limit
 	history         int
-	maxElapsed      time.Duration
 	maxRetryElapsed time.Duration
 	attemptTimeout  time.Duration
 	timeoutShare    float64 // 0: none
 	minTimeout      time.Duration
-	maxDelay        time.Duration
 	maxHint         time.Duration
 	resetAfter      time.Duration
 	initialDelay    time.Duration
 	initialJitter   strategy.Jitter
-	strategy        strategy.Strategy
-	base            time.Duration    // of the default strategy, if Config sets it: strategy is then made by rebase
-	starter         strategy.Starter // strategy, if it is one
-	learner         strategy.Learner // strategy, if it is one
-	jitter          strategy.Jitter
-	hint            throttle.Rule
+	base            time.Duration // of the default strategy, if Config sets it: strategy is then made by rebase
 	retryIf         func(error) bool
+	rules           []*rule
 	conditions      []condition.Condition
 	throttles       []throttle.Throttle
 	budget          throttle.Budget
@@ -46,7 +40,6 @@ type config struct {
 	stop            <-chan struct{}
 	clock           Clock
 	rand            func() float64
-	hintSet         bool
 	maxHintSet      bool
 	resetAfterSet   bool
 	attemptInfo     bool
@@ -76,10 +69,18 @@ func (c *config) merge(opts []Option) error {
 	if c.base > 0 {
 		c.rebase()
 	}
-	if c.jitter != nil && c.strategy != nil {
-		if s, ok := c.strategy.(interface{ Jittered() bool }); ok && s.Jittered() {
-			return invalid("WithJitter", c.strategy, "the strategy draws its delays itself: leave one of the two out")
+	if c.jitter != nil {
+		if err := c.drawOnce(); err != nil {
+			return err
 		}
+	}
+	learns := c.learner != nil
+	if len(c.rules) > 0 {
+		learned, err := c.checkRules()
+		if err != nil {
+			return err
+		}
+		learns = learns || learned
 	}
 	if c.timeoutShare > 0 && c.attemptTimeout > 0 {
 		return invalid("WithAttemptTimeoutShare", c.timeoutShare, "cannot be set together with WithAttemptTimeout")
@@ -89,15 +90,10 @@ func (c *config) merge(opts []Option) error {
 			return invalid("WithCondition", c.conditions[i+1], "would never be asked: a condition before it always decides, such as condition.Only")
 		}
 	}
-	c.derive()
-	return nil
-}
-
-// derive settles what follows from the rest.
-func (c *config) derive() {
-	c.timed = len(c.throttles) > 0 || c.observer != nil || c.learner != nil || c.resetAfter > 0
+	c.timed = len(c.throttles) > 0 || c.observer != nil || learns || c.resetAfter > 0
 	c.clocked = c.timed || c.budget != nil || c.maxElapsed > 0 || c.initialDelay > 0 || c.timeoutShare > 0
 	c.busy = c.clocked || c.stop != nil || c.attemptInfo || c.results != nil || c.fallback != nil || c.attemptTimeout > 0
+	return nil
 }
 
 func (c *config) apply(o Option) error {
@@ -154,6 +150,9 @@ func (c *config) apply(o Option) error {
 	case retryIfOption:
 		c.retryIf = o
 		return required("WithRetryIf", o == nil)
+	case ruleOption:
+		c.rules = join(c.rules, []*rule{o.rule})
+		return o.err
 	case conditionOption:
 		c.conditions = join(c.conditions, o)
 		return checkAll("WithCondition", o)
@@ -253,14 +252,14 @@ func (c *config) attempts() int {
 	return defaultMaxAttempts
 }
 
-// curve is the strategy in force.
-func (c *config) curve() strategy.Strategy {
+// curve is the strategy in force under some terms, which are the configuration's or a rule's.
+func (c *config) curve(t *terms) strategy.Strategy {
 	switch {
-	case c.strategy != nil:
-		return c.strategy
-	case c.jitter != nil && c.supervised:
+	case t.strategy != nil:
+		return t.strategy
+	case t.jitter != nil && c.supervised:
 		return superviseExponential
-	case c.jitter != nil:
+	case t.jitter != nil:
 		return defaultExponential
 	case c.supervised:
 		return superviseStrategy
@@ -277,9 +276,9 @@ func (c *config) hintLimit() time.Duration {
 }
 
 // delayLimit is the cap on policy waits as a jitter wants it.
-func (c *config) delayLimit() time.Duration {
-	if c.maxDelay > 0 {
-		return c.maxDelay
+func (t *terms) delayLimit() time.Duration {
+	if t.maxDelay > 0 {
+		return t.maxDelay
 	}
 	return math.MaxInt64
 }

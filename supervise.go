@@ -59,6 +59,6 @@ func (c *config) supervise() {
 	c.supervised = true
 	if !c.resetAfterSet {
 		c.resetAfter = superviseResetAfter
+		c.timed, c.clocked = true, true
 	}
-	c.derive()
 }
