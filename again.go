@@ -11,11 +11,13 @@ import (
 type sequel uint8
 
 const (
-	finished sequel = iota // nothing: the call has succeeded
-	rerun                  // another attempt, after this success
+	finished   sequel = iota // nothing: the call has succeeded
+	rerun                    // another attempt, after this success
+	unfinished               // another attempt, which this one was not enough for
 )
 
-// again goes on after an attempt that did not fail: a new run of failures may begin, and the wait is that of a first one.
+// again goes on after an attempt that did not fail: it ended a run of failures. A rerun is the begin of something new to
+// everybody, while the unfinished goes on as what it was.
 func (f *flow) again(ctx context.Context, c *config, now time.Time, s sequel) {
 	f.forget(f.attempts)
 	if s == rerun {
@@ -36,8 +38,13 @@ func (f *flow) again(ctx context.Context, c *config, now time.Time, s sequel) {
 	f.step.Action = Wait
 }
 
-// interval finds the wait after an attempt that did not fail, or the reason why there is none.
+// interval finds the wait after an attempt that did not fail, or the reason why there is none. It is that of a first
+// failure, but for Poll.
 func (f *flow) interval(ctx context.Context, c *config, now time.Time) (error, Ending) {
+	if c.interval > 0 {
+		f.step.Delay = c.interval
+		return f.foreseen(ctx, c, now)
+	}
 	state := strategy.State{Number: 1, Limit: c.maxDelay, Now: now, Rand: f.rand}
 	if c.timed {
 		state.Began = f.launched

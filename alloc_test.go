@@ -21,6 +21,16 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
+// TestAllocationsOfShapes: what a call of each shape allocates at the least, beyond what the caller's closure needs.
+func TestAllocationsOfShapes(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	for _, tc := range shapeCases {
+		assert.LessOrEqual(t, testing.AllocsPerRun(200, tc.call(t.Context())), tc.allocs, tc.name)
+	}
+}
+
 // TestAllocationsOfASharedPolicy: two goroutines that take turns with one policy pay for nothing either.
 func TestAllocationsOfASharedPolicy(t *testing.T) {
 	if raceEnabled {

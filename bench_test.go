@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/condition"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
 )
@@ -110,6 +111,73 @@ var doCases = []struct {
 		policy := retry.MustNew(retry.WithAttemptTimeout(time.Minute))
 		return func() { sink, _ = retry.Do(ctx, succeed, policy) }
 	}},
+}
+
+// The other shapes of work. Supervise ends with an *Error or an error of the operation, so this one's ends with the latter.
+var shapeCases = []struct {
+	name   string
+	allocs float64
+	call   func(ctx context.Context) func()
+}{
+	{"poll-done", 0, func(ctx context.Context) func() {
+		return func() {
+			sink, _ = retry.Poll(ctx, time.Second, func(ctx context.Context) (int, bool, error) { v, err := succeed(ctx); return v, true, err })
+		}
+	}},
+	{"poll-looks3", 3, func(ctx context.Context) func() { // the timer
+		return func() {
+			n := 0
+			sink, _ = retry.Poll(ctx, 10*time.Microsecond, func(ctx context.Context) (int, bool, error) { n++; v, err := succeed(ctx); return v, n == 4, err })
+		}
+	}},
+	{"supervise-ends", 0, func(ctx context.Context) func() {
+		end := retry.Permanent(errFlaky)
+		return func() { _ = retry.Supervise(ctx, func(context.Context) error { return end }) }
+	}},
+	{"supervise-runs3", 0, func(ctx context.Context) func() {
+		end, policy := retry.Permanent(errFlaky), retry.MustNew(retry.WithStrategy(strategy.Constant{}))
+		return func() {
+			n := 0
+			_ = retry.Supervise(ctx, func(context.Context) error {
+				if n++; n < 4 {
+					return nil
+				}
+				return end
+			}, policy)
+		}
+	}},
+	{"success-rules", 0, func(ctx context.Context) func() {
+		policy := retry.MustNew(retry.WithRule(condition.Is(errFlaky), retry.WithMaxAttempts(9)), retry.WithRule(condition.Network()))
+		return func() { sink, _ = retry.Do(ctx, succeed, policy) }
+	}},
+	{"rules-retry3", 1, func(ctx context.Context) func() { // the kinds
+		fn := failing(3)
+		policy := retry.MustNew(retry.WithRule(condition.Is(errFlaky), retry.WithMaxAttempts(9), retry.WithStrategy(strategy.Constant{})))
+		return func() { sink, _ = retry.Do(ctx, fn, policy) }
+	}},
+	{"reset-retry3", 0, func(ctx context.Context) func() {
+		policy, fn := retry.MustNew(retry.WithStrategy(strategy.Constant{}), retry.WithResetAfter(time.Hour)), failing(3)
+		return func() { sink, _ = retry.Do(ctx, fn, policy) }
+	}},
+	{"loop", 1, func(ctx context.Context) func() { // its Try
+		return func() {
+			for range retry.NewLoop(ctx).Tries() {
+				sink++
+			}
+		}
+	}},
+}
+
+func BenchmarkShapes(b *testing.B) {
+	for _, tc := range shapeCases {
+		call := tc.call(b.Context())
+		b.Run(tc.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				call()
+			}
+		})
+	}
 }
 
 func BenchmarkDo(b *testing.B) {

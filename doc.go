@@ -18,6 +18,7 @@
 // # Which entry point
 //
 //   - Do for operations with a value, Run for those without.
+//   - Poll for looking, at an interval, until something is done.
 //   - Supervise for work that is to go on for hours, and is begun again when it ends: a stream, a worker.
 //   - NewLoop where the attempt is better written as the body of a for statement.
 //   - Policy.Begin, which returns a Flow, where something else does the waiting: a select loop, a job queue, a simulation.
@@ -68,6 +69,8 @@
 //	attempts            no limit
 //	waits               strategy.EqualJitter{Base: 1s, Max: 1m}
 //	resets              after 1m
+//
+// Of Poll: 5 failures in a row, the interval between looks, and the longer one of interval and wait after a failure.
 //
 // # Time
 //

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-89b3229b/retry/condition"
 	"github.com/seed-89b3229b/retry/retrytest"
 	"github.com/seed-89b3229b/retry/strategy"
+	"github.com/seed-89b3229b/retry/throttle"
 )
 
 // A stream is kept up. It cannot connect twice, then delivers for an hour and breaks, ends by itself, and is refused in the
@@ -89,4 +90,75 @@ func ExampleWithRule() {
 	// Output:
 	// internal (retry: gave up after 7 attempts, 33s after the first failure: time budget used up)
 	// [1s 1s 1s 10s 20s]
+}
+
+// A job is looked at every ten seconds. One look fails, which is no end.
+func ExamplePoll() {
+	clock, looks := retrytest.NewClock(), 0
+	status := func(context.Context) (string, error) {
+		switch looks++; looks {
+		case 1, 2:
+			return "running", nil
+		case 3:
+			return "", errors.New("502 Bad Gateway")
+		}
+		return "finished", nil
+	}
+	state, err := retry.Poll(context.Background(), 10*time.Second, func(ctx context.Context) (string, bool, error) {
+		s, err := status(ctx)
+		return s, s == "finished", err
+	}, retry.WithClock(clock))
+	fmt.Println(state, err, clock.Waits())
+	// Output: finished <nil> [10s 10s 10s]
+}
+
+// The last value comes back with the error: how far the job had come.
+func ExamplePoll_lastValue() {
+	percent := 0
+	done, err := retry.Poll(context.Background(), 10*time.Second, func(context.Context) (int, bool, error) {
+		percent += 12
+		return percent, percent >= 100, nil
+	}, retry.WithName("export"), retry.WithMaxElapsed(time.Minute), retry.WithClock(retrytest.NewClock()))
+	fmt.Println(done, err)
+	// Output: 72 retry "export": gave up after 6 attempts: time budget used up
+}
+
+// A queue is read until it is closed. An empty one is no failure, and not the end.
+func ExampleTry_Again() {
+	clock := retrytest.NewClock()
+	queue, next := []string{"a", "", "b", "closed"}, 0
+	loop := retry.NewLoop(context.Background(), retry.WithStrategy(strategy.Exponential{Base: time.Second}), retry.WithClock(clock))
+	for try := range loop.Tries() {
+		item := queue[next]
+		next++
+		if item != "closed" {
+			fmt.Printf("%q ", item)
+			try.Again()
+		}
+	}
+	fmt.Println(loop.Err(), clock.Waits())
+	// Output: "a" "" "b" <nil> [1s 1s 1s]
+}
+
+// A poll in step form, for whoever waits elsewhere.
+func ExampleFlow_Again() {
+	policy := retry.MustNew(retry.WithStrategy(strategy.Constant{Delay: 10 * time.Second}), retry.WithMaxElapsed(time.Minute))
+	now, looks := time.Now(), 0
+	flow := policy.Begin(now, time.Time{}, nil)
+	step := flow.Next(context.Background(), now)
+	for step.Action != retry.Done {
+		switch step.Action {
+		case retry.Go:
+			if looks++; looks < 3 {
+				step = flow.Again(context.Background(), now)
+			} else {
+				step = flow.Report(context.Background(), now, throttle.Outcome{})
+			}
+		case retry.Wait:
+			now = now.Add(step.Delay)
+			step = flow.Next(context.Background(), now)
+		}
+	}
+	fmt.Println(looks, "looks,", step.Err)
+	// Output: 3 looks, <nil>
 }

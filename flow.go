@@ -64,6 +64,17 @@ func (f *Flow) Report(ctx context.Context, now time.Time, o throttle.Outcome) St
 	return f.step
 }
 
+// Again says what to do after an attempt that did not fail, but is to be made again, because what it looked for is not done
+// yet: Wait or Done. It is Try.Again, in step form: the wait is that of a first failure, and nothing is counted, charged or
+// learned; throttles are told of a success. It ends a run of failures. A Poll in step form is one with a strategy.Constant
+// of its interval, and a WithRule with another strategy for its failures. A supervision in step form, whose work has ended
+// well and goes on, is a Report and another Flow.
+func (f *Flow) Again(ctx context.Context, now time.Time) Step {
+	c := f.open(ctx, now)
+	f.report(ctx, c, now, &throttle.Outcome{}, unfinished)
+	return f.step
+}
+
 // Abort ends the call from outside: a wait that was interrupted, an attempt that panicked, a driver that gives up. c is
 // what becomes of a running attempt, Unset being Canceled; a permission that led to no attempt is Skipped. The reason is
 // the context's error if ctx is done, else ErrShutdown.

@@ -56,11 +56,11 @@ func (w *fzWorld) check(s retry.Step, reported bool) {
 		for _, h := range w.throttles {
 			w.must(h.admitted, "throttle %d did not let pass", h.index)
 		}
-		w.running, w.told = true, 0
+		w.running, w.told, w.launched = true, 0, w.now
 		w.attempts++
 	case retry.Wait:
 		w.reached[s.Source.String()+" wait"] = true
-		w.must(s.Delay >= 0 && s.Reason == nil && s.Err == nil == !reported, "%+v", s)
+		w.must(s.Delay >= 0 && s.Reason == nil && s.Err == nil == (!reported || w.again), "%+v", s)
 		w.must(w.ctx.Err() == nil && !w.closed, "a wait after the end: %+v", s)
 		w.must(!w.outOfTime(s.Delay), "a wait beyond the limits: %+v", s)
 		if !reported && s.Source == retry.SourcePolicy {
@@ -69,30 +69,30 @@ func (w *fzWorld) check(s retry.Step, reported bool) {
 		}
 		w.must(w.told <= w.maxHint, "throttles hold the call back for %v in all", w.told)
 		w.must(s.Source != retry.SourcePolicy || s.Delay <= w.maxDelay, "above the cap: %+v", s)
-		w.must(!reported || errors.Is(s.Err, w.base) && w.verdict != throttle.No, "%+v is retried", s)
-		w.must(!reported || w.attempts < w.limit, "no attempt is left")
+		w.must(!reported || w.again || errors.Is(s.Err, w.base) && w.verdict != throttle.No, "%+v is retried", s)
+		w.must(!reported || !w.exhausted(), "no attempt is left")
 	case retry.Done:
 		w.ended, w.final = true, s
 		w.settled()
 		if s.Err == nil {
-			w.must(reported && w.outcome.Err == nil && s.Reason == nil, "a success: %+v", s)
+			w.must(reported && !w.again && w.outcome.Err == nil && s.Reason == nil, "a success: %+v", s)
 			w.reached["success"] = true
 			break
 		}
-		w.must(!reported || w.outcome.Err != nil, "a success ended with %v", s.Err)
+		w.must(!reported || w.again || w.outcome.Err != nil, "a success ended with %v", s.Err)
 		w.checkReason(s, reported)
 		w.checkError(s)
 	default:
 		w.fail("%+v", s)
 	}
-	w.must(w.attempts <= w.limit, "too many attempts")
+	w.must(w.attempts-w.forgotten <= w.limit, "too many attempts")
 }
 
 // outOfTime says whether a wait that starts now would end at a limit or beyond.
 func (w *fzWorld) outOfTime(wait time.Duration) bool {
 	end := w.now.Add(wait)
 	return w.maxElapsed > 0 && !end.Before(w.began.Add(w.maxElapsed)) || w.pastDeadline(wait) ||
-		w.maxRetry > 0 && w.failures > 0 && !end.Before(w.failed.Add(w.maxRetry))
+		w.maxRetry > 0 && w.failing && !end.Before(w.failed.Add(w.maxRetry)) || w.kindOutOfTime(wait)
 }
 
 func (w *fzWorld) pastDeadline(wait time.Duration) bool {
@@ -108,7 +108,7 @@ func (w *fzWorld) checkReason(s retry.Step, reported bool) {
 	holds := false
 	switch reasons[0] {
 	case retry.ErrExhausted:
-		holds = reported && w.attempts == w.limit
+		holds = reported && !w.again && w.exhausted()
 	case retry.ErrMaxElapsed:
 		holds = w.outOfTime(s.Delay)
 	case retry.ErrDeadline:
@@ -118,11 +118,11 @@ func (w *fzWorld) checkReason(s retry.Step, reported bool) {
 	case retry.ErrHintTooLong:
 		holds = s.Delay > w.maxHint || w.told > w.maxHint
 	case retry.ErrBudget:
-		holds = reported && !w.budget.ok && !w.budget.lastRetry
+		holds = reported && !w.again && !w.budget.ok && !w.budget.lastRetry
 	case retry.ErrNoDelay:
 		holds = reported && !w.curve.ok
 	case retry.ErrNotRetryable:
-		holds = reported && w.verdict != throttle.Yes
+		holds = reported && !w.again && w.verdict != throttle.Yes
 	case retry.ErrShutdown:
 		holds = w.closed
 	case context.Canceled, fzTimedOut:
@@ -137,10 +137,10 @@ func (w *fzWorld) checkReason(s retry.Step, reported bool) {
 
 // checkError says whether the error tells what has happened.
 func (w *fzWorld) checkError(s retry.Step) {
-	w.must(w.failures == 0 || errors.Is(s.Err, w.base), "%v does not match %v", s.Err, w.base)
+	w.must(!w.lastFailed || errors.Is(s.Err, w.base), "%v does not match %v", s.Err, w.base)
 	w.must(!strings.Contains(s.Err.Error(), "nil>"), "%v", s.Err)
 	e, ok := s.Err.(*retry.Error)
-	if ok && w.failures > 0 && e == w.outcome.Err {
+	if ok && w.lastFailed && e == w.outcome.Err {
 		ok = false // another call's, as it is
 	}
 	if !ok {
@@ -149,6 +149,6 @@ func (w *fzWorld) checkError(s retry.Step) {
 	}
 	w.must(errors.Is(s.Err, s.Reason) && e.Reason == s.Reason && e.Delay == s.Delay && e.Elapsed >= 0, "%+v for %+v", *e, s)
 	w.must(e.Attempts == w.attempts, "%+v after %d attempts", *e, w.attempts)
-	w.must(e.Last == nil == (w.failures == 0) && !slices.Contains(e.Unwrap(), nil), "%+v", *e)
+	w.must(e.Last == nil == !w.lastFailed && !slices.Contains(e.Unwrap(), nil), "%+v", *e)
 	w.must(len(e.History) == min(w.history, w.failures) && len(e.History)+e.Dropped == w.failures || w.history == 0 && e.History == nil, "%+v", *e)
 }

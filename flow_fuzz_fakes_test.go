@@ -111,7 +111,7 @@ func (b *fzBudget) Settle(now time.Time, success bool, held int) {
 	b.settled++
 	b.must(b.starts == 1 && b.settled == 1, "settled %d times, started %d times", b.settled, b.starts)
 	b.must(held == b.held && now.Equal(b.now), "settled with %d, held %d", held, b.held)
-	b.must(!success || b.reporting && b.outcome.Err == nil, "settled as a success")
+	b.must(!success || b.reporting && !b.again && b.outcome.Err == nil, "settled as a success")
 	b.maybePanic()
 }
 
@@ -121,26 +121,28 @@ type fzCurve struct {
 	learns                      bool
 	ok                          bool // what Next answered last
 	shown, committed, succeeded int
-	prev                        time.Duration
 }
 
 func (c *fzCurve) Next(s strategy.State) (time.Duration, bool) {
 	c.shown++
-	c.must(c.reporting && c.shown <= c.failures, "asked %d times after %d failures", c.shown, c.failures)
-	c.must(s.Number >= 1 && s.Number <= c.failures && s.Elapsed >= 0, "asked with %+v", s)
-	c.must(s.Number == 1 && s.Prev == 0 || s.Number > 1 && s.Prev == c.prev, "answered %v, then told %+v", c.prev, s)
-	c.must(s.Now.Equal(c.now) && s.Err != nil, "asked with %+v", s)
+	c.must(c.reporting && c.shown <= c.attempts && s.Now.Equal(c.now) && s.Err == nil == c.again, "asked with %+v", s)
+	k := &c.kinds[c.kind]
+	if c.again {
+		k = &fzKind{number: 1}
+	}
+	c.must(s.Number == k.number && s.Prev == k.prev, "asked with %+v, not %+v", s, *k)
+	c.must(c.again && s.Elapsed == 0 || s.Elapsed == max(c.now.Sub(c.first()), 0), "asked with %+v", s)
 	c.maybePanic()
 	c.ok = !c.rarely(16)
-	c.prev = c.someWait()
-	return c.prev, c.ok
+	k.prev = c.someWait()
+	return k.prev, c.ok
 }
 
 type fzLearner struct{ *fzCurve }
 
 func (l fzLearner) Failed(s strategy.State) {
 	l.committed++
-	l.must(l.committed <= l.shown && l.shown <= l.failures && s.Now.Equal(l.now), "committed what was not shown")
+	l.must(l.committed <= l.shown && !l.again && s.Now.Equal(l.now), "committed what was not shown")
 	l.maybePanic()
 }
 

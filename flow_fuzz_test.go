@@ -69,16 +69,21 @@ type fzWorld struct {
 	cancel context.CancelCauseFunc
 	panics bool
 
-	now, began, deadline, failed  time.Time
+	now, deadline                 time.Time
 	maxElapsed, maxRetry, maxHint time.Duration
 	maxDelay                      time.Duration // the largest if there is no cap
+	healthy                       time.Duration // 0: none
 	limit, history                int
+	limitSet                      bool
 	stop                          chan struct{}
 	throttles                     []*fzThrottle
 	budget                        *fzBudget
 	curve                         *fzCurve
 
+	fzRun
 	attempts, failures         int
+	launched                   time.Time // zero: nobody knows
+	lastFailed, again          bool      // the last attempt failed; it is being said that it is not done
 	running, reporting, closed bool
 	initial                    bool          // the initial delay is still to come
 	told                       time.Duration // throttles' waits before the coming attempt
@@ -109,6 +114,7 @@ func fzBegin(t testing.TB, data []byte) *fzWorld {
 	w := &fzWorld{t: t, fzScript: data, now: time.Unix(1_000_000, 0), maxHint: time.Minute, reached: map[string]bool{}}
 	w.panics = w.rarely(3)
 	w.began = w.now
+	w.kinds = make([]fzKind, 1)
 	w.ctx, w.cancel = context.WithCancelCause(context.Background())
 	var opts []retry.Option
 	add := func(o ...retry.Option) { opts = append(opts, o...) }
@@ -121,6 +127,11 @@ func fzBegin(t testing.TB, data []byte) *fzWorld {
 	default:
 		w.limit = math.MaxInt
 		add(retry.WithUnlimitedAttempts())
+	}
+	w.limitSet = len(opts) > 0
+	if w.rarely(3) {
+		w.healthy = max(w.someWait(), 0)
+		add(retry.WithResetAfter(w.healthy))
 	}
 	w.maxElapsed, w.maxRetry = w.someLimit(), w.someLimit()
 	add(retry.WithMaxElapsed(w.maxElapsed), retry.WithMaxRetryElapsed(w.maxRetry))
@@ -152,6 +163,9 @@ func fzBegin(t testing.TB, data []byte) *fzWorld {
 	}
 	if w.rarely(3) && w.curve != nil {
 		add(retry.WithJitter(fzOneOf(&w.fzScript, strategy.Equal, wild)))
+	}
+	for range w.pick(3) {
+		add(w.rule())
 	}
 	for i := range w.pick(5) {
 		h := &fzThrottle{fzWorld: w, index: i}
@@ -193,7 +207,8 @@ func (fzExpired) Err() error { return context.DeadlineExceeded }
 func (w *fzWorld) nextOutcome() {
 	w.outcome, w.verdict, w.base, w.pushback = throttle.Outcome{}, throttle.Undecided, errFlaky, false
 	o := &w.outcome
-	switch w.pick(16) {
+	w.restart = false
+	switch w.pick(17) {
 	case 0:
 		o.Class = fzOneOf(&w.fzScript, throttle.Unset, throttle.Success, throttle.Permanent)
 		return
@@ -222,6 +237,9 @@ func (w *fzWorld) nextOutcome() {
 		o.Err = &retry.Error{Reason: retry.ErrExhausted, Last: retry.Permanent(retry.After(time.Hour, errFlaky))}
 	case 11:
 		o.Err, w.base = sql.ErrNoRows, sql.ErrNoRows
+	case 16:
+		o.Err, w.restart = fzOneOf(&w.fzScript, retry.Restart(errFlaky), fmt.Errorf("x: %w", retry.Restart(errFlaky))), true
+		o.Duration = fzOneOf(&w.fzScript, 0, -1, time.Hour)
 	default:
 		o.Err = errFlaky
 	}
@@ -270,7 +288,9 @@ func (w *fzWorld) run() {
 			}
 			continue
 		case w.running || odd == 13:
-			s, panicked = w.report()
+			if s, panicked = w.report(); w.again && !panicked {
+				w.reached["again"] = true
+			}
 		default:
 			if s, panicked = w.step("next", w.next); !panicked {
 				w.check(s, false)
@@ -290,7 +310,7 @@ func (w *fzWorld) run() {
 	for range 4 { // it stays as it is, and nobody hears of it
 		w.pass(w.final)
 		w.cancel(nil)
-		s := fzOneOf(&w.fzScript, w.next, func() retry.Step { return w.flow.Abort(w.ctx, w.now, throttle.Canceled) },
+		s := fzOneOf(&w.fzScript, w.next, func() retry.Step { return w.flow.Again(w.ctx, w.now) }, func() retry.Step { return w.flow.Abort(w.ctx, w.now, throttle.Canceled) },
 			func() retry.Step { return w.flow.Report(w.ctx, w.now, throttle.Outcome{Err: errKnown}) })()
 		w.must(s == w.final, "then %+v", s)
 	}
@@ -312,12 +332,14 @@ func (w *fzWorld) report() (s retry.Step, panicked bool) {
 		w.attempts++ // made unasked
 	}
 	w.told = 0
-	w.nextOutcome()
-	if w.outcome.Err != nil {
-		if w.failures++; w.failures == 1 {
-			w.failed = w.now
-		}
+	w.again = w.rarely(6)
+	if w.again {
+		w.outcome, w.verdict, w.pushback = throttle.Outcome{}, throttle.Undecided, false
+	} else {
+		w.nextOutcome()
 	}
+	w.lastFailed = w.outcome.Err != nil
+	w.begins()
 	var charges, commits int
 	if w.budget != nil {
 		charges = w.budget.charges
@@ -326,16 +348,24 @@ func (w *fzWorld) report() (s retry.Step, panicked bool) {
 		commits = w.curve.committed
 	}
 	w.reporting = true
-	s, panicked = w.step("report", func() retry.Step { return w.flow.Report(w.ctx, w.now, w.outcome) })
-	w.reporting, w.running = false, panicked
+	s, panicked = w.step("report", func() retry.Step {
+		if w.again {
+			return w.flow.Again(w.ctx, w.now)
+		}
+		return w.flow.Report(w.ctx, w.now, w.outcome)
+	})
+	w.reporting, w.running, w.launched = false, panicked, time.Time{}
 	if panicked {
 		return s, true
 	}
 	w.check(s, true)
-	retrying := s.Action == retry.Wait
+	retrying := s.Action == retry.Wait && !w.again
+	if retrying && w.outcome.Signal.RestartCurve {
+		w.kinds[w.kind].number, w.kinds[w.kind].prev = 0, 0
+	}
 	if w.budget != nil {
 		charged := w.budget.charges > charges
-		planned := s.Reason != nil && !slices.ContainsFunc([]error{retry.ErrNotRetryable, retry.ErrShutdown, context.Canceled, fzTimedOut},
+		planned := !w.again && s.Reason != nil && !slices.ContainsFunc([]error{retry.ErrNotRetryable, retry.ErrShutdown, context.Canceled, fzTimedOut},
 			func(r error) bool { return fzIs(s.Reason, r) })
 		w.must(charged == (retrying || planned || w.pushback && errors.Is(s.Reason, retry.ErrNotRetryable)), "charged: %v, %+v", charged, s)
 		w.must(!charged || w.budget.lastRetry == !retrying || errors.Is(s.Reason, retry.ErrBudget), "told of the last: %v, %+v", w.budget.lastRetry, s)
@@ -343,7 +373,7 @@ func (w *fzWorld) report() (s retry.Step, panicked bool) {
 	}
 	if w.curve != nil {
 		w.must(w.curve.committed == commits || retrying, "a retry was learned that does not happen: %+v", s)
-		w.must(w.curve.committed > commits || !retrying || !w.curve.learns, "a retry was not learned")
+		w.must(w.curve.committed > commits || !retrying || !w.curve.learns || w.kinds[w.kind].own, "a retry was not learned")
 		w.must(!retrying || w.curve.ok, "the strategy had ended")
 	}
 	return s, false
@@ -398,7 +428,7 @@ func TestFlowScriptsReachEverything(t *testing.T) {
 	for _, r := range fzAllReasons {
 		require.Contains(t, reached, r.Error())
 	}
-	for _, what := range []string{"success", "policy wait", "server wait", "throttle wait", "panic in next", "panic in report", "panic in abort"} {
+	for _, what := range []string{"success", "again", "reset", "rule", "rule's time", "rule's limit", "policy wait", "server wait", "throttle wait", "panic in next", "panic in report", "panic in abort"} {
 		require.Contains(t, reached, what)
 	}
 }

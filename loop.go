@@ -18,7 +18,7 @@ import (
 //	}
 //	return loop.Err()
 //
-// An iteration that does not call Fail is a success and ends the loop, so nothing that was done is done twice. One
+// An iteration that calls neither Fail nor Again is a success and ends the loop, so nothing that was done is done twice. One
 // goroutine at a time.
 type Loop struct {
 	ctx  context.Context
@@ -48,12 +48,13 @@ func (l *Loop) Tries() iter.Seq[*Try] {
 		if l.err = c.untyped("a Loop, which has no result"); l.err != nil {
 			return
 		}
-		number, left := 0, false
+		number, left, again := 0, false, false
 		w := work{
 			try: func(ctx context.Context) error {
 				number++
 				try := &Try{ctx: ctx, number: number} // one each: a Try that is kept does not become the next
 				left = !yield(try)
+				again = try.again && !left
 				return try.err
 			},
 			classify: func(err error) throttle.Outcome {
@@ -62,6 +63,12 @@ func (l *Loop) Tries() iter.Seq[*Try] {
 				}
 				return throttle.Outcome{Err: err}
 			},
+			sequel: func() sequel {
+				if again {
+					return unfinished
+				}
+				return finished
+			},
 		}
 		err := errPanicked // unless drive returns
 		defer func() { l.err = err }()
@@ -69,8 +76,8 @@ func (l *Loop) Tries() iter.Seq[*Try] {
 	}
 }
 
-// Err returns how the loop ended, as Do would: nil after a success. After Fail and a break it is that error, after a panic in
-// the body that was recovered outside of the loop an error that says so. It is nil until the loop has ended.
+// Err returns how the loop ended, as Do would: nil after a success. After Fail and a break it is that error, after a panic
+// in the body that was recovered outside of the loop an error that says so. It is nil until the loop has ended.
 func (l *Loop) Err() error { return l.err }
 
 // Try is one attempt of a Loop. It ends with its iteration: what is done to it later has no effect.
@@ -78,6 +85,7 @@ type Try struct {
 	ctx    context.Context
 	number int
 	err    error
+	again  bool
 }
 
 // Context returns the attempt's context.
@@ -86,5 +94,11 @@ func (t *Try) Context() context.Context { return t.ctx }
 // Number returns the attempt's number, from 1.
 func (t *Try) Number() int { return t.number }
 
-// Fail makes the attempt a failure with err; nil makes it a success. The last call counts.
-func (t *Try) Fail(err error) { t.err = err }
+// Fail makes the attempt a failure with err; nil makes it a success. Of Fail and Again, the last call counts.
+func (t *Try) Fail(err error) { t.err, t.again = err, false }
+
+// Again makes the attempt neither a failure nor the end: not done yet, as in a Poll. Another iteration follows, after the
+// wait of a first failure; no attempt is counted, no budget charged, and no hook or logger called. It ends a run of
+// failures, so that WithMaxAttempts counts failures in a row. After a break it is a success. Of Fail and Again, the last
+// call counts.
+func (t *Try) Again() { t.err, t.again = nil, true }

@@ -93,8 +93,8 @@ func (randOption) option()            {}
 func WithName(name string) Option { return nameOption(name) }
 
 // WithMaxAttempts limits the attempts of a call to n, the first included (attempts = retries + 1); where there are resets
-// (WithResetAfter, Restart, Supervise) those since the last one. n must be at least 1: "no limit" is WithUnlimitedAttempts.
-// Default: 5; Supervise: no limit.
+// (WithResetAfter, Restart) those since the last one; for Poll and Supervise, failures in a row. n must be at least 1: "no
+// limit" is WithUnlimitedAttempts. Default: 5; Supervise: no limit.
 func WithMaxAttempts(n int) Option { return maxAttemptsOption(n) }
 
 // WithUnlimitedAttempts takes the limit of attempts away. Every other reason to stop still holds. Default: off.

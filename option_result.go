@@ -8,14 +8,14 @@ import (
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
-// WithResults sets hooks on the values that attempts return. The call must be a Do with the same T. Default: none.
+// WithResults sets hooks on the values that attempts return. The call must be a Do or a Poll with the same T. Default: none.
 func WithResults[T any](r Results[T]) Option {
 	return &resultsOption[T]{name: "WithResults", hooks: r}
 }
 
 // WithRetryResult retries successful attempts whose value reject turns down: they fail with ErrUnacceptable, conditions
 // are not asked, and Do returns the last value beside the error. It is short for a Results.Classify, takes the place of a
-// WithResults before it, and the call must be a Do with the same T. Default: none.
+// WithResults before it, and the call must be a Do or a Poll with the same T. Default: none.
 func WithRetryResult[T any](reject func(T) bool) Option {
 	o := &resultsOption[T]{name: "WithRetryResult", invalid: reject == nil}
 	o.hooks.Classify = func(v T, err error) throttle.Outcome {
@@ -28,8 +28,8 @@ func WithRetryResult[T any](reject func(T) bool) Option {
 }
 
 // WithFallback gives f the last word on every failing end, but for a *ConfigError and a context that is done. It gets the
-// call's context and the error that the call would have returned; what it returns is what Do returns. The call must be a Do
-// with the same T. Default: none.
+// call's context and the error that the call would have returned; what it returns is what the caller gets. The call must be
+// a Do with the same T. Default: none.
 func WithFallback[T any](f func(context.Context, error) (T, error)) Option {
 	return &fallbackOption[T]{f}
 }

@@ -57,6 +57,7 @@ func (f *flow) delay(ctx context.Context, c *config, t *terms, m *memory, now ti
 		return ErrNoDelay, EndExhausted
 	}
 	s := &f.step
+	s.Delay = max(s.Delay, c.interval)
 	if told.HasDelay {
 		rule := told.Rule
 		if t.hintSet {

@@ -2,15 +2,15 @@ package retry
 
 import "time"
 
-// WithResetAfter makes an attempt that ran for healthy or longer, and fails after that, the first failure of a new run: what
-// it did before it failed is progress, and what came before says nothing any more. A reset sets back the count that
-// WithMaxAttempts limits (the failed attempt is the first again), the time that WithMaxElapsed and WithMaxRetryElapsed limit
-// (it counts from the end of that attempt), the counts and times of every WithRule, and what the strategy knows of the call
-// (State.Number, State.Prev, the memory of a Starter): the next wait is that of a first failure. It does not set back the
-// numbers of attempts (Event.Number, Attempt.Number, Error.Attempts), the budget, the error history, or a level that a
-// strategy shares between calls. How long an attempt ran counts, not how long ago the last failure was: steady failure
-// after 30 s each time is no health where healthy means a minute. 0: never. Default: never; Supervise: a minute. Restart does
-// the same where the operation knows better.
+// WithResetAfter makes an attempt that ran for healthy or longer, and fails after that, the first failure of a new run:
+// what it did before it failed is progress, and what came before says nothing any more. A reset sets back the count that
+// WithMaxAttempts limits (the failed attempt is the first again), the time that WithMaxElapsed and WithMaxRetryElapsed
+// limit (it counts from the end of that attempt), the counts and times of every WithRule, and what the strategy knows of
+// the call (State.Number, State.Prev, the memory of a Starter): the next wait is that of a first failure. It does not set
+// back the numbers of attempts (Event.Number, Attempt.Number, Error.Attempts), the budget, the error history, or a level
+// that a strategy shares between calls. How long an attempt ran counts, not how long ago the last failure was: steady
+// failure after 30 s each time is no health where healthy means a minute. 0: never. Default: never; Supervise: a minute.
+// Restart does the same where the operation knows better.
 func WithResetAfter(healthy time.Duration) Option { return resetAfterOption(healthy) }
 
 // Restart marks err as a failure after progress, such as that of a stream which had delivered something: the attempt counts

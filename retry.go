@@ -28,13 +28,13 @@ func Do[T any](ctx context.Context, fn func(context.Context) (T, error), opts ..
 		return do(ctx, fn, p, opts)
 	}
 	if ctx.Err() != nil {
-		return doMore(ctx, fn, &p.config, false, *new(T), nil)
+		return doMore(ctx, fn, &p.config, false, *new(T), nil, nil)
 	}
 	v, err := fn(ctx) // the first attempt: nothing to ask or tell before it, nor after a success
 	if err == nil {
 		return v, nil
 	}
-	return doMore(ctx, fn, &p.config, true, v, err)
+	return doMore(ctx, fn, &p.config, true, v, err, nil)
 }
 
 // do is Do with options of its own, or with a policy that has something to ask or tell on a first success too.
@@ -47,17 +47,17 @@ func do[T any](ctx context.Context, fn func(context.Context) (T, error), p *Poli
 		return v, err
 	}
 	if c.busy || ctx.Err() != nil {
-		return doMore(ctx, fn, &c, false, v, nil)
+		return doMore(ctx, fn, &c, false, v, nil, nil)
 	}
 	if v, err = fn(ctx); err == nil {
 		return v, nil
 	}
-	return doMore(ctx, fn, &c, true, v, err)
+	return doMore(ctx, fn, &c, true, v, err, nil)
 }
 
-// doMore runs the driver; made says that the first attempt returned v and err.
-func doMore[T any](ctx context.Context, fn func(context.Context) (T, error), c *config, made bool, v T, err error) (T, error) {
-	w := work{try: func(ctx context.Context) error {
+// doMore runs the driver; made says that the first attempt returned v and err, next what follows one that has not failed.
+func doMore[T any](ctx context.Context, fn func(context.Context) (T, error), c *config, made bool, v T, err error, next func() sequel) (T, error) {
+	w := work{sequel: next, try: func(ctx context.Context) error {
 		var err error
 		v, err = fn(ctx)
 		return err

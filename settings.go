@@ -23,6 +23,7 @@ type config struct {
 	minTimeout      time.Duration
 	maxHint         time.Duration
 	resetAfter      time.Duration
+	interval        time.Duration // of Poll; 0: another call
 	initialDelay    time.Duration
 	initialJitter   strategy.Jitter
 	base            time.Duration // of the default strategy, if Config sets it: strategy is then made by rebase

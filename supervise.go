@@ -31,13 +31,13 @@ var (
 // failure, and WithOnRetry, WithBeforeRetry and WithLogger are not called. To end the supervision from within, return
 // Permanent of an error.
 //
-// Options are those of Run, with other defaults: WithUnlimitedAttempts, WithStrategy(strategy.EqualJitter{Base: time.Second,
-// Max: time.Minute}), or, with WithJitter, strategy.Exponential of that Base and Max, and WithResetAfter(time.Minute). So there
-// is no wait below half a second. WithMaxAttempts and WithMaxElapsed limit failures in a row: what they limit
-// begins anew with every reset.
+// Options are those of Run, with other defaults: WithUnlimitedAttempts, WithStrategy(strategy.EqualJitter{Base:
+// time.Second, Max: time.Minute}), or, with WithJitter, strategy.Exponential of that Base and Max, and
+// WithResetAfter(time.Minute). So there is no wait below half a second. WithMaxAttempts and WithMaxElapsed limit failures
+// in a row: what they limit begins anew with every reset.
 //
-// All runs are attempts of one call, with one observation; Event.Number goes on. Supervise needs no more memory the longer it
-// runs. It is safe for concurrent use.
+// All runs are attempts of one call, with one observation; Event.Number goes on. Supervise needs no more memory the longer
+// it runs. It is safe for concurrent use.
 func Supervise(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
 	if fn == nil {
 		return invalid("fn", nil, "must not be nil")
