@@ -32,7 +32,7 @@ func TestLoopAgain(t *testing.T) {
 		{"failures between", []func(*retry.Try){fail, fail, again, fail, again, none}, []int{0, 1, 3, 4, 5, 6}, nil},
 		{"many times", append(many(again, 9), none), seq(0, 1, 10), nil},
 		{"failures in a row", []func(*retry.Try){fail, fail, again, fail, fail, again, again, fail, fail, fail, none}, []int{0, 1, 3, 4, 5, 7, 8, 9, 10, 12}, retry.ErrExhausted},
-		{"Again after Fail", []func(*retry.Try){both(fail, again), none}, []int{0, 1}, nil},
+		{"Again after Fail", append(many(both(fail, again), 4), none), seq(0, 1, 5), nil},
 		{"Fail after Again", []func(*retry.Try){both(again, fail), both(again, fail), none}, []int{0, 1, 3}, nil},
 		{"Fail(nil) after Again", []func(*retry.Try){both(again, func(try *retry.Try) { try.Fail(nil) })}, []int{0}, nil},
 		{"the time of all", many(again, 99), []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, retry.ErrMaxElapsed},

@@ -29,7 +29,7 @@ func WithRetryResult[T any](reject func(T) bool) Option {
 
 // WithFallback gives f the last word on every failing end, but for a *ConfigError and a context that is done. It gets the
 // call's context and the error that the call would have returned; what it returns is what the caller gets. The call must be
-// a Do with the same T. Default: none.
+// a Do or a Poll with the same T. Default: none.
 func WithFallback[T any](f func(context.Context, error) (T, error)) Option {
 	return &fallbackOption[T]{f}
 }

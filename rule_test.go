@@ -343,6 +343,16 @@ func TestConcurrentSafeRules(t *testing.T) {
 	wg.Wait()
 }
 
+// TestRuleContextWithoutRetry: the first failure ends the call, whatever its rule permits.
+func TestRuleContextWithoutRetry(t *testing.T) {
+	for _, err := range []error{errRuAuth, errRuNotFound, errRuInternal, errRec} {
+		calls := 0
+		got := retry.Run(retry.ContextWithoutRetry(t.Context()), func(context.Context) error { calls++; return err }, ruThree()...)
+		require.Equal(t, retry.ErrExhausted, recError(t, got).Reason)
+		require.Equal(t, 1, calls)
+	}
+}
+
 // TestRuleLearner: a level hears of its own kind's failures and of every success, once.
 func TestRuleLearner(t *testing.T) {
 	outer, inner := newRecLog(), newRecLog()

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -406,4 +407,32 @@ func (c *recJumpClock) Now() time.Time                       { return c.now }
 func (c *recJumpClock) After(time.Duration) <-chan time.Time { panic("Wait is there") }
 func (c *recJumpClock) Wait(_ context.Context, _ <-chan struct{}, d time.Duration) {
 	c.now = c.now.Add(d)
+}
+
+// TestConcurrentSafeShapes: a policy serves calls of every shape at once, each with its own defaults.
+func TestConcurrentSafeShapes(t *testing.T) {
+	policy := retry.MustNew(recAtOnce, retry.WithRule(condition.Is(errKnown), retry.WithMaxAttempts(3)))
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			n := 0
+			err := retry.Supervise(t.Context(), func(context.Context) error {
+				if n++; n < 20 {
+					return errRec
+				}
+				return errKnown
+			}, policy)
+			if n != 22 || !errors.Is(err, retry.ErrExhausted) {
+				t.Errorf("%d runs: %v", n, err)
+			}
+		})
+		wg.Go(func() {
+			n := 0
+			_, err := retry.Poll(t.Context(), 1, func(context.Context) (int, bool, error) { n++; return n, false, errRec }, policy)
+			if n != 5 || !errors.Is(err, retry.ErrExhausted) {
+				t.Errorf("%d looks: %v", n, err)
+			}
+		})
+	}
+	wg.Wait()
 }
