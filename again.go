@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seed-89b3229b/retry/strategy"
+	"github.com/seed-89b3229b/retry/throttle"
 )
 
 // sequel is what follows an attempt that did not fail.
@@ -28,7 +29,13 @@ func (f *flow) again(ctx context.Context, c *config, now time.Time, s sequel) {
 	if f.stopped(ctx, c, now) {
 		return
 	}
-	if reason, ending := f.interval(ctx, c, now); reason != nil {
+	state := strategy.State{Number: 1, Limit: c.maxDelay, Now: now, Rand: f.rand}
+	if c.timed {
+		state.Began = f.launched
+	}
+	reason, ending := f.delay(ctx, c, &c.terms, &f.memory, now, &throttle.Signal{}, &state)
+	f.memory = memory{} // nothing has failed
+	if reason != nil {
 		f.end(ctx, c, now, reason, ending)
 		return
 	}
@@ -36,23 +43,4 @@ func (f *flow) again(ctx context.Context, c *config, now time.Time, s sequel) {
 		f.start(c, now)
 	}
 	f.step.Action = Wait
-}
-
-// interval finds the wait after an attempt that did not fail, or the reason why there is none. It is that of a first
-// failure, but for Poll.
-func (f *flow) interval(ctx context.Context, c *config, now time.Time) (error, Ending) {
-	if c.interval > 0 {
-		f.step.Delay = c.interval
-		return f.foreseen(ctx, c, now)
-	}
-	state := strategy.State{Number: 1, Limit: c.maxDelay, Now: now, Rand: f.rand}
-	if c.timed {
-		state.Began = f.launched
-	}
-	ok := f.planned(c, &c.terms, &f.memory, &state)
-	f.memory = memory{} // nothing has failed
-	if !ok {
-		return ErrNoDelay, EndExhausted
-	}
-	return f.foreseen(ctx, c, now)
 }

@@ -214,7 +214,11 @@ func (f *flow) report(ctx context.Context, c *config, now time.Time, o *throttle
 	if !f.failing {
 		f.failing, f.failed = true, now
 	}
-	f.count(c, now, v.rule)
+	if f.kind = v.rule; v.rule == 0 {
+		f.number++
+	} else {
+		f.count(c, now)
+	}
 	switch {
 	case v.bare && c.history == 0:
 		f.punish(c, now, o, &v)

@@ -16,8 +16,8 @@ import (
 func (f *flow) plan(ctx context.Context, c *config, now time.Time, o *throttle.Outcome, throttled bool) {
 	t, m, failed := &c.terms, &f.memory, f.failed
 	if f.kind > 0 {
-		own, k := c.rules[f.kind-1].under(&c.terms), &f.kinds[f.kind-1]
-		t, m, failed = &own, &k.memory, k.failed
+		k := &f.kinds[f.kind-1]
+		t, m, failed = &k.terms, &k.memory, k.failed
 	}
 	state := strategy.State{
 		Number: m.number, Prev: m.prev, Elapsed: max(now.Sub(failed), 0), Limit: t.maxDelay,
@@ -48,15 +48,24 @@ func (f *flow) plan(ctx context.Context, c *config, now time.Time, o *throttle.O
 	}
 }
 
-// delay: steps 6 to 9. It finds the wait, or the reason why there is none.
+// delay: steps 6 to 9. It finds the wait, or the reason why there is none. Without a failure (a nil state.Err) the wait is
+// that of a first one, but for Poll's.
 func (f *flow) delay(ctx context.Context, c *config, t *terms, m *memory, now time.Time, told *throttle.Signal, state *strategy.State) (error, Ending) {
 	if f.exhausted(c) {
 		return ErrExhausted, EndExhausted
 	}
-	if !f.planned(c, t, m, state) {
-		return ErrNoDelay, EndExhausted
-	}
 	s := &f.step
+	if state.Err != nil || c.interval == 0 { // a look of Poll that is not done asks nobody
+		planned, ok := m.curve(c, t).Next(*state)
+		if !ok {
+			return ErrNoDelay, EndExhausted
+		}
+		m.prev = planned
+		s.Delay = max(min(planned, t.delayLimit()), 0)
+		if t.jitter != nil {
+			s.Delay = f.jitter(t.jitter, s.Delay, min(t.delayLimit(), ceiling(c.curve(t), state)))
+		}
+	}
 	s.Delay = max(s.Delay, c.interval)
 	if told.HasDelay {
 		rule := told.Rule
@@ -72,27 +81,6 @@ func (f *flow) delay(ctx context.Context, c *config, t *terms, m *memory, now ti
 			s.Source = SourceServer
 		}
 	}
-	return f.foreseen(ctx, c, now)
-}
-
-// planned makes the step's wait the policy's own. It is false where the strategy has ended.
-func (f *flow) planned(c *config, t *terms, m *memory, state *strategy.State) bool {
-	planned, ok := m.curve(c, t).Next(*state)
-	if !ok {
-		return false
-	}
-	m.prev = planned
-	d := max(min(planned, t.delayLimit()), 0)
-	if t.jitter != nil {
-		d = f.jitter(t.jitter, d, min(t.delayLimit(), ceiling(c.curve(t), state)))
-	}
-	f.step.Delay = d
-	return true
-}
-
-// foreseen adds what throttles will demand after the step's wait, and sees whether all of it fits.
-func (f *flow) foreseen(ctx context.Context, c *config, now time.Time) (error, Ending) {
-	s := &f.step
 	if len(c.throttles) > 0 {
 		longest, by := foresee(ctx, c.throttles, now.Add(s.Delay))
 		if longest > 0 {

@@ -129,27 +129,24 @@ type memory struct {
 
 // kind is what a call has seen of the failures of one rule, since the last reset.
 type kind struct {
+	terms // those in force
 	memory
 	failures int
 	failed   time.Time // end of the first
 }
 
-// count takes a failure into the account of its kind. rule counts from 1; 0 is no rule.
-func (f *flow) count(c *config, now time.Time, rule int) {
-	if f.kind = rule; rule == 0 {
-		f.number++
-		return
-	}
+// count takes a failure of a rule into the account of its kind.
+func (f *flow) count(c *config, now time.Time) {
 	if f.kinds == nil {
 		f.kinds = make([]kind, len(c.rules))
 	}
-	k := &f.kinds[rule-1]
+	r, k := c.rules[f.kind-1], &f.kinds[f.kind-1]
 	if k.failures == 0 {
-		k.failed = now
+		k.terms, k.failed = r.under(&c.terms), now
 	}
 	k.failures++
 	k.number++
-	if c.maxAttempts == 0 && c.rules[rule-1].limited() && !f.noRetry {
+	if c.maxAttempts == 0 && r.limited() && !f.noRetry {
 		f.forgotten++
 	}
 }
