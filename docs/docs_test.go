@@ -32,6 +32,22 @@ func TestReadme(t *testing.T) {
 	}
 }
 
+// TestReadmeWaterfall holds the drawing in the README to what the tests of package waterfall hold that to.
+func TestReadmeWaterfall(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	golden, err := os.ReadFile("../observe/waterfall/testdata/call.golden")
+	require.NoError(t, err)
+	lines := 0
+	for line := range strings.Lines(string(readme)) {
+		if strings.Contains(line, "fetch") && strings.Contains(line, "|===") || strings.Contains(line, "  fetch attempt") {
+			lines++
+			assert.Contains(t, string(golden), strings.TrimRight(line, "\n"))
+		}
+	}
+	assert.Equal(t, strings.Count(string(golden), "\n"), lines)
+}
+
 // unindented takes the indentation away: a block of the README stands inside a function.
 func unindented(code string) string {
 	return regexp.MustCompile(`(?m)^\t+`).ReplaceAllString(code, "")

@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +18,9 @@ import (
 
 	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/condition"
+	"github.com/seed-89b3229b/retry/observe"
+	"github.com/seed-89b3229b/retry/retryhttp"
+	"github.com/seed-89b3229b/retry/retrysql"
 	"github.com/seed-89b3229b/retry/retrytest"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
@@ -53,8 +56,13 @@ var (
 	call      func(context.Context) error
 	work      = call
 	step      = call
+	stream    = call
 	fetchJob  func(context.Context) (Job, error)
+	place     func(context.Context) (Order, error)
 	reconnect chan struct{}
+	db        *sql.DB
+	gate      = new(throttle.Gate)
+	tokens    = throttle.NewTokenBudget()
 )
 
 func readmePolicy(ctx context.Context, id int) (Product, error) {
@@ -117,11 +125,8 @@ func fetch(ctx context.Context, url string) ([]byte, error) {
 		if resp.StatusCode == http.StatusOK {
 			return io.ReadAll(resp.Body) // here: the attempt's context ends with the attempt
 		}
-		err = statusError(resp.StatusCode)
-		if seconds, parseErr := strconv.ParseUint(resp.Header.Get("Retry-After"), 10, 32); parseErr == nil {
-			return nil, retry.After(time.Duration(seconds)*time.Second, err)
-		}
-		return nil, err
+		told, _ := throttle.Standard().Parse(resp.Header, resp.StatusCode, time.Now())
+		return nil, told.Wrap(statusError(resp.StatusCode))
 	}, policy)
 }
 
@@ -155,14 +160,51 @@ func readmeFlow(ctx context.Context) error {
 	return step.Err
 }
 
-func readmeResult(ctx context.Context) (Job, error) {
-	job, err := retry.Do(ctx, fetchJob,
-		retry.WithRetryResult(func(j Job) bool { return !j.Done }),
-		retry.WithStrategy(strategy.Constant{Delay: time.Second}),
-		retry.WithUnlimitedAttempts(),
-		retry.WithMaxElapsed(time.Minute),
-	)
+func readmePoll(ctx context.Context) (Job, error) {
+	job, err := retry.Poll(ctx, time.Second, func(ctx context.Context) (Job, bool, error) {
+		job, err := fetchJob(ctx)
+		return job, job.Done, err
+	}, retry.WithMaxElapsed(time.Minute))
 	return job, err
+}
+
+func readmeSupervise(ctx context.Context) error {
+	err := retry.Supervise(ctx, stream, retry.WithLogger(slog.Default()))
+	return err
+}
+
+func readmeRules() (*retry.Policy, error) {
+	p, err := retry.New(policy,
+		retry.WithRule(condition.HTTPStatus(401), retry.WithMaxAttempts(2), retry.WithStrategy(strategy.Constant{})), // once more, at once
+		retry.WithRule(condition.HTTPStatus(404), retry.WithMaxAttempts(20)),                                         // not there yet
+	)
+	return p, err
+}
+
+func readmeTransaction(ctx context.Context) error {
+	err := retrysql.InTx(ctx, db, nil, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE counters SET n = n + 1 WHERE id = 1")
+		return err
+	})
+	return err
+}
+
+func readmeThrottle(ctx context.Context) (Order, error) {
+	order, err := retry.Do(ctx, place, policy,
+		retry.WithThrottle(gate.For("acme", "acme/PlaceOrder")), // gate := new(throttle.Gate)
+		retry.WithBudget(tokens),                                // tokens := throttle.NewTokenBudget()
+	)
+	return order, err
+}
+
+func readmeObserve() (*retry.Policy, error) {
+	p, err := retry.New(policy, retry.WithObserver(observe.New()), retry.WithLogger(slog.Default()))
+	return p, err
+}
+
+func readmeClient() *http.Client {
+	client := &http.Client{Transport: retryhttp.NewTransport(http.DefaultTransport, policy)}
+	return client
 }
 
 // flaky fails n times, then succeeds.
@@ -192,6 +234,32 @@ func TestWaits(t *testing.T) {
 }
 
 func TestReadmeHTTP(t *testing.T) {
+	for name, get := range map[string]func(url string) error{
+		"retryhttp": func(url string) error {
+			resp, err := readmeClient().Get(url)
+			if err == nil {
+				err = resp.Body.Close()
+			}
+			return err
+		},
+		"by hand": func(url string) error {
+			_, err := fetch(t.Context(), url)
+			return err
+		},
+	} {
+		requests := 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if requests++; requests == 1 {
+				w.Header().Set("Retry-After", "0")
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+		}))
+		require.NoError(t, get(server.URL))
+		require.Equal(t, 2, requests, name)
+		http.DefaultClient.CloseIdleConnections()
+		server.Close()
+	}
+
 	requests := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if requests++; requests == 1 {
@@ -237,12 +305,42 @@ func TestReadmeCode(t *testing.T) {
 
 		start = time.Now()
 		fetchJob = func(context.Context) (Job, error) { return Job{Done: time.Since(start) >= 5*time.Second}, nil }
-		job, err := readmeResult(t.Context())
+		job, err := readmePoll(t.Context())
 		require.NoError(t, err)
 		require.True(t, job.Done)
 		require.Equal(t, 5*time.Second, time.Since(start))
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		runs := 0
+		stream = func(context.Context) error {
+			if runs++; runs == 3 {
+				return retry.Permanent(ErrSoldOut)
+			}
+			return nil
+		}
+		require.Equal(t, ErrSoldOut, readmeSupervise(ctx))
+
+		calls = 0
+		place = func(context.Context) (Order, error) {
+			if calls++; calls == 1 {
+				return Order{}, retry.After(10*time.Second, statusError(429))
+			}
+			return Order{}, nil
+		}
+		start = time.Now()
+		_, err = readmeThrottle(t.Context())
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, time.Since(start), 10*time.Second)
+		require.Equal(t, 500, tokens.Tokens())
 	})
 	_, _ = readmePolicy, readmeErrors
+	for _, made := range []func() (*retry.Policy, error){readmeRules, readmeObserve} {
+		p, err := made()
+		require.NoError(t, err)
+		require.NoError(t, retry.Run(t.Context(), flaky(0), p))
+	}
+	require.ErrorContains(t, readmeTransaction(t.Context()), "db")
 
 	var settings Settings
 	require.NoError(t, json.Unmarshal([]byte(`{"Catalogue": {"max_attempts": 7, "base_delay": "10ms"}}`), &settings))

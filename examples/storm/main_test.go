@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,16 @@ func TestRun(t *testing.T) {
 	require.Equal(t, first.String(), again.String())
 	require.Equal(t, 4, strings.Count(first.String(), "half of the capacity is lost"))
 	require.NoError(t, run(io.Discard, 100))
+
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	var results []result
+	for _, trial := range trials() {
+		results = append(results, simulate(trial, 1))
+	}
+	var compared strings.Builder
+	table(&compared, results)
+	require.Contains(t, string(readme), compared.String())
 }
 
 func TestPoliciesMeetTheSameCalls(t *testing.T) {
