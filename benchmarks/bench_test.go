@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/seed-89b3229b/retry/benchmarks/roundtrip"
 	"github.com/seed-89b3229b/retry/benchmarks/speed"
 )
 
@@ -20,6 +21,21 @@ func Benchmark(b *testing.B) {
 			}
 			for b.Loop() {
 				_, _ = call()
+			}
+		})
+	}
+}
+
+func BenchmarkHTTP(b *testing.B) {
+	cases, err := roundtrip.Cases(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range cases {
+		b.Run(c.Name(), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = c.Call()
 			}
 		})
 	}

@@ -11,19 +11,31 @@ import (
 	"github.com/seed-89b3229b/retry/benchmarks/speed"
 )
 
-// Cost is what a GET costs that succeeds at once: by a library in one of its ways, or by the base alone.
+// Cost is what a case costs.
 type Cost struct {
 	speed.Result
-	Client *Client // nil: the base alone
-	Way    string
+	Case
 }
 
-// Case is what is measured.
+// Case is a GET that succeeds at once, by a library in one of its ways.
 type Case struct {
-	Client *Client
+	Client *Client // nil: the base alone
 	Way    string
 	// Call makes a request and closes the body of its answer.
 	Call func() error
+}
+
+func (c *Case) name() (name, version string) {
+	if c.Client == nil {
+		return "none", ""
+	}
+	return c.Client.Name, c.Client.Version()
+}
+
+// Name is the case's name as a benchmark.
+func (c *Case) Name() string {
+	name, _ := c.name()
+	return name + "/" + c.Way
 }
 
 // Cases are all cases, the base alone first. The base answers from memory, so that nothing but the library is measured.
@@ -88,7 +100,7 @@ func Measure(ctx context.Context, rounds int, slice time.Duration, after func(ro
 	}
 	costs := make(Costs, len(cases))
 	for i, result := range speed.Measure(ctx, measured, rounds, slice, after) {
-		costs[i] = Cost{result, cases[i].Client, cases[i].Way}
+		costs[i] = Cost{result, cases[i]}
 	}
 	return costs, nil
 }
@@ -101,10 +113,7 @@ func (cs Costs) Table() *report.Table {
 	}
 	bare := cs[0]
 	for _, c := range cs {
-		name, version := "none", ""
-		if c.Client != nil {
-			name, version = c.Client.Name, c.Client.Version()
-		}
+		name, version := c.name()
 		t.Rows = append(t.Rows, []string{
 			name, version, c.Way, fmt.Sprintf("%.0f", c.Ns), fmt.Sprintf("%.0f..%.0f", c.Low, c.High), fmt.Sprintf("%.0f", c.Ns-bare.Ns),
 			fmt.Sprint(c.Bytes), fmt.Sprint(c.Allocs),
