@@ -187,13 +187,14 @@ func TestVerify(t *testing.T) {
 		{"/fine should have been of 2048 bytes, not 2047", func(_ *server, all []*fetched) { all[0].bytes-- }},
 		{"/gone should have been 404, not 200", func(_ *server, all []*fetched) { all[7].status = 200 }},
 		{"/errors should have taken 4 attempts, not 3 and 4 requests", func(_ *server, all []*fetched) { all[1].attempts-- }},
+		{"/overloaded should have been left alone for 1s, not 500ms", func(_ *server, all []*fetched) { all[5].waited /= 2 }},
 		{"/down should have taken 4 attempts, not 4 and 5 requests", func(s *server, _ []*fetched) { s.requests["/down"]++ }},
 	} {
 		s := &server{requests: map[string]int{}}
 		var all []*fetched
 		for _, p := range pages {
 			s.requests[p.path] = p.attempts
-			all = append(all, &fetched{status: p.status, attempts: p.attempts, bytes: size})
+			all = append(all, &fetched{status: p.status, attempts: p.attempts, waited: p.told, bytes: size})
 		}
 		tc.change(s, all)
 		err := s.verify(all)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/seed-89b3229b/retry/retryhttp"
 )
 
 // patience is the attempt timeout for the server that comes with the program.
@@ -24,22 +26,23 @@ type page struct {
 	answers  []func(http.ResponseWriter, *http.Request) // the last one for ever
 	status   int
 	attempts int
+	told     time.Duration // wait that it asks for, and gets
 }
 
 // The second host is for the connections that break: one that other pages had used and left idle would be seen by net/http,
 // which then repeats the request by itself, and nobody could say how many attempts there were. The third is for the page that
 // asks for an hour, because the client leaves the whole host alone for that time.
 var pages = []page{
-	{0, "/fine", answers(well), 200, 1},
-	{0, "/errors", answers(fails(500), fails(502), fails(504), well), 200, 4},
-	{1, "/reset", answers(breaks, breaks, well), 200, 3},
-	{0, "/stalls", answers(stalls, well), 200, 2},
-	{0, "/busy", answers(asks(429, "Retry-After-Ms", "150"), well), 200, 2},
-	{0, "/overloaded", answers(asks(503, "Retry-After", "1"), well), 200, 2},
-	{0, "/moved", answers(moves, fails(500), well), 200, 3},
-	{0, "/gone", answers(fails(404)), 404, 1},
-	{0, "/down", answers(fails(503)), 503, maxAttempts},
-	{2, "/closed", answers(asks(503, "Retry-After", "3600")), 503, 1},
+	{0, "/fine", answers(well), 200, 1, 0},
+	{0, "/errors", answers(fails(500), fails(502), fails(504), well), 200, 4, 0},
+	{1, "/reset", answers(breaks, breaks, well), 200, 3, 0},
+	{0, "/stalls", answers(stalls, well), 200, 2, 0},
+	{0, "/busy", answers(asks(429, "Retry-After-Ms", "150"), well), 200, 2, 150 * time.Millisecond},
+	{0, "/overloaded", answers(asks(503, "Retry-After", "1"), well), 200, 2, time.Second},
+	{0, "/moved", answers(moves, fails(500), well), 200, 3, 0},
+	{0, "/gone", answers(fails(404)), 404, 1, 0},
+	{0, "/down", answers(fails(503)), 503, maxAttempts, 0},
+	{2, "/closed", answers(asks(503, "Retry-After", "3600")), 503, 1, 0},
 }
 
 func answers(all ...func(http.ResponseWriter, *http.Request)) []func(http.ResponseWriter, *http.Request) {
@@ -144,6 +147,8 @@ func (s *server) verify(all []*fetched) error {
 			wrong = append(wrong, fmt.Errorf("%s should have been %d, not %d", p.path, p.status, f.status))
 		case f.attempts != p.attempts || requests != p.attempts:
 			wrong = append(wrong, fmt.Errorf("%s should have taken %d attempts, not %d and %d requests", p.path, p.attempts, f.attempts, requests))
+		case f.waited < p.told-retryhttp.DefaultDrainTime: // reading the answer that asks for it is part of the wait
+			wrong = append(wrong, fmt.Errorf("%s should have been left alone for %v, not %v", p.path, p.told, f.waited))
 		case f.ok() && bytes != size:
 			wrong = append(wrong, fmt.Errorf("%s should have been of %d bytes, not %d", p.path, size, bytes))
 		}
