@@ -54,8 +54,8 @@ fuzz: ## run each fuzz target for FUZZTIME
 bench: ## run the benchmarks of the root package (BENCH=regexp, COUNT=times)
 	$(GO) test -run='^$$' -bench='$(BENCH)' -benchmem -count=$(COUNT) .
 
-compare: ## speed and correctness beside other libraries, as tables (two minutes; WRITE=1 writes docs/benchmarks.md)
-	$(GO) -C benchmarks test -count=1 -timeout=20m -run='^TestCompare$$' -args -compare $(if $(WRITE),-write ../docs/benchmarks.md)
+compare: ## speed and correctness beside other libraries, as tables (ONLY=libraries or http; WRITE=1 writes docs/benchmarks.md)
+	$(GO) -C benchmarks test -count=1 -timeout=20m -run='^TestCompare$$' -args -compare $(if $(ONLY),-only $(ONLY)) $(if $(WRITE),-write ../docs/benchmarks.md)
 
 cover: ## measure the test coverage, list what is not fully covered (coverage.out)
 	$(GO) test -coverprofile=coverage.out -coverpkg=./... ./...
