@@ -42,7 +42,7 @@ const (
 type Adaptive struct {
 	// Key names the dependency in refusals.
 	Key Key
-	// K is how much more than it accepts the dependency is offered, at least 1. 0: 2.
+	// K is how much more than it accepts the dependency is offered, at least 1. 0, and what is no such number: 2.
 	K float64
 	// Window is over which time requests are counted. A tenth of it is forgotten at a time. It should be longer than several
 	// attempts. 0 or less: 2 min.
@@ -62,6 +62,7 @@ type Adaptive struct {
 
 // tally is what was counted in one slot of the window. As a ticket it says in which slot an attempt was counted.
 type tally struct {
+	of                         *Adaptive
 	requests, accepts, pending int64
 	over                       bool // forgotten
 }
@@ -84,7 +85,7 @@ func (a *Adaptive) Validate() error {
 
 // Admit counts a request and refuses it with the probability that RefusalRate says. It never asks to wait.
 func (a *Adaptive) Admit(_ context.Context, now time.Time, ticket Ticket) (Ticket, time.Duration, error) {
-	if _, counted := ticket.(*tally); counted || a == nil {
+	if a == nil || a.slot(ticket) != nil {
 		return ticket, 0, nil
 	}
 	a.mu.Lock()
@@ -99,16 +100,16 @@ func (a *Adaptive) Admit(_ context.Context, now time.Time, ticket Ticket) (Ticke
 	return slot, 0, nil
 }
 
-// Done counts what became of an admitted attempt.
+// Done counts what became of an admitted attempt. Other tickets are ignored.
 func (a *Adaptive) Done(_ context.Context, _ time.Time, ticket Ticket, o Outcome) {
-	slot, ok := ticket.(*tally)
-	if !ok || a == nil {
+	slot := a.slot(ticket)
+	if slot == nil {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
-	case slot.over:
+	case slot.over || slot.pending == 0: // or all of its attempts have been reported
 	case o.Class == Success || o.Class == Permanent:
 		a.count(slot, 0, 1, -1)
 	case o.Class == Transient || o.Class == Timeout || o.Class == Throttled:
@@ -116,6 +117,14 @@ func (a *Adaptive) Done(_ context.Context, _ time.Time, ticket Ticket, o Outcome
 	default:
 		a.count(slot, -1, 0, -1)
 	}
+}
+
+// slot returns where the attempt with that ticket was counted, nil if it was not.
+func (a *Adaptive) slot(ticket Ticket) *tally {
+	if slot, ok := ticket.(*tally); ok && slot != nil && slot.of == a {
+		return slot
+	}
+	return nil
 }
 
 // RefusalRate returns the probability with which an attempt that asked at now would be refused.
@@ -131,7 +140,7 @@ func (a *Adaptive) RefusalRate(now time.Time) float64 {
 
 func (a *Adaptive) rate() float64 {
 	k := a.K
-	if !(k >= 1) {
+	if !(k >= 1 && k < math.Inf(1)) {
 		k = adaptiveK
 	}
 	excused := int64(0)
@@ -169,7 +178,7 @@ func (a *Adaptive) forget(now time.Time) *tally {
 	a.head = end
 	current := &a.slots[ring(end)]
 	if *current == nil {
-		*current = new(tally)
+		*current = &tally{of: a}
 	}
 	return *current
 }

@@ -49,6 +49,14 @@ func TestAdaptiveFormula(t *testing.T) {
 		{1.1, 90, 10, 1.0 / 101},
 		{1, 90, 10, 10.0 / 101},
 		{4, 10, 90, 60.0 / 101},
+		{math.MaxFloat64, 0, 9, 9.0 / 10},
+		{math.MaxFloat64, 1, 9, 0},
+		// What Validate refuses is read as 2.
+		{math.Inf(1), 0, 9, 9.0 / 10},
+		{math.Inf(1), 10, 90, 80.0 / 101},
+		{math.Inf(-1), 10, 90, 80.0 / 101},
+		{math.NaN(), 10, 90, 80.0 / 101},
+		{0.5, 10, 90, 80.0 / 101},
 	} {
 		a := &throttle.Adaptive{K: c.k, Rand: always(0.99999)} // draws that refuse nothing
 		require.Zero(t, ask(t, a, t0, c.accepted, throttle.Success))

@@ -67,8 +67,9 @@ var throttles = map[string]func() throttle.Throttle{
 	"Adaptive/wrong": func() throttle.Throttle {
 		return &throttle.Adaptive{K: math.NaN(), Window: -1, Pending: -1, Rand: always(math.NaN())}
 	},
-	"Adaptive/short": func() throttle.Throttle { return &throttle.Adaptive{Window: 1, Pending: 1} },
-	"Adaptive/nil":   func() throttle.Throttle { return (*throttle.Adaptive)(nil) },
+	"Adaptive/infinite": func() throttle.Throttle { return &throttle.Adaptive{K: math.Inf(1), Rand: always(math.Inf(1))} },
+	"Adaptive/short":    func() throttle.Throttle { return &throttle.Adaptive{Window: 1, Pending: 1} },
+	"Adaptive/nil":      func() throttle.Throttle { return (*throttle.Adaptive)(nil) },
 	"Limit": func() throttle.Throttle {
 		return throttle.Limit(limiterFunc(func(context.Context) error { return nil }))
 	},

@@ -70,9 +70,9 @@ func (e *Error) Is(target error) bool {
 	return e != nil && e.late && target == context.DeadlineExceeded
 }
 
-// RetryAfter returns Remaining, so that a refusal is itself a told wait.
+// RetryAfter returns Remaining, so that a refusal is itself a told wait; below 0 where it names no time.
 func (e *Error) RetryAfter() time.Duration {
-	if e == nil {
+	if e == nil || e.Remaining <= 0 {
 		return -1
 	}
 	return e.Remaining

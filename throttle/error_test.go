@@ -47,6 +47,11 @@ func TestErrorRetryAfter(t *testing.T) {
 	signal, ok := throttle.FromError(&throttle.Error{Remaining: 3 * sec})
 	assert.True(t, ok)
 	assert.Equal(t, 3*sec, signal.Delay)
+
+	for _, remaining := range []time.Duration{0, -sec} {
+		_, ok = throttle.FromError(&throttle.Error{Remaining: remaining, Source: "adaptive"})
+		assert.False(t, ok, "no time is named, which is not the same as at once")
+	}
 }
 
 func TestNilError(t *testing.T) {

@@ -78,6 +78,12 @@ func (g *Gate) Observe(now time.Time, s Signal, err error, keys ...Key) {
 	g.observe(now, &s, err, keys)
 }
 
+// Set is Observe as if Replace were set: for what is known to count for its keys, whatever was heard before. There is no moment
+// in between at which a key is open.
+func (g *Gate) Set(now time.Time, s Signal, err error, keys ...Key) {
+	g.record(now, &s, err, keys, true)
+}
+
 // Check returns nil if no key is cooling down at now, else the *Error of the cool-down that ends last. It only looks.
 func (g *Gate) Check(now time.Time, keys ...Key) error {
 	if refusal := g.explain(now, keys); refusal != nil {
@@ -99,12 +105,16 @@ func (g *Gate) Clear(keys ...Key) {
 }
 
 func (g *Gate) observe(now time.Time, s *Signal, err error, keys []Key) {
+	g.record(now, s, err, keys, g != nil && g.Replace)
+}
+
+func (g *Gate) record(now time.Time, s *Signal, err error, keys []Key, replace bool) {
 	if g == nil || !s.HasDelay {
 		return
 	}
 	length := min(max(s.Delay, 0), g.maxCooldown())
 	if length == 0 {
-		if g.Replace {
+		if replace {
 			g.Clear(keys...)
 		}
 		return
@@ -114,16 +124,16 @@ func (g *Gate) observe(now time.Time, s *Signal, err error, keys []Key) {
 	}
 	for _, key := range keys {
 		if key != "" {
-			g.start(&cooldown{key: key, from: now, length: length, window: g.window(length), source: s.Source, err: err})
+			g.start(&cooldown{key: key, from: now, length: length, window: g.window(length), source: s.Source, err: err}, replace)
 		}
 	}
 }
 
-// start puts c in force, unless its key is to be held back longer anyway.
-func (g *Gate) start(c *cooldown) {
+// start puts c in force, unless its key is to be held back longer anyway, and not replace.
+func (g *Gate) start(c *cooldown, replace bool) {
 	g.keys.mu.Lock()
 	defer g.keys.mu.Unlock()
-	if old := g.keys.find(c.key); old != nil && !g.Replace && old.remaining(c.from) >= c.length {
+	if old := g.keys.find(c.key); old != nil && !replace && old.remaining(c.from) >= c.length {
 		return
 	}
 	g.keys.put(c.from, c, g.maxKeys())

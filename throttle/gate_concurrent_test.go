@@ -64,6 +64,42 @@ func TestConcurrentSafeLongestCooldownWins(t *testing.T) {
 	assert.Equal(t, 64*sec, left(t, &g, t0, "a"))
 }
 
+// A cool-down that is replaced by a shorter one again and again is in force all the time.
+func TestConcurrentSafeReplacement(t *testing.T) {
+	for name, replace := range map[string]func(g *throttle.Gate, s throttle.Signal){
+		"Set":     func(g *throttle.Gate, s throttle.Signal) { g.Set(t0, s, nil, "a") },
+		"Replace": func(g *throttle.Gate, s throttle.Signal) { g.Observe(t0, s, nil, "a") },
+	} {
+		g := throttle.Gate{Replace: name == "Replace"}
+		g.Block(t0, time.Minute, "a")
+		requireClosed(t, g.For("a"), func(i int) {
+			replace(&g, throttle.Signal{Delay: time.Minute - time.Duration(i), HasDelay: true})
+		})
+	}
+}
+
+// requireClosed requires that th holds back whoever asks while change is called.
+func requireClosed(t *testing.T, th throttle.Throttle, change func(i int)) {
+	t.Helper()
+	var over atomic.Bool
+	var asked, passed atomic.Int64
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for !over.Load() {
+			if _, wait, _ := th.Admit(t.Context(), t0, nil); wait <= 0 {
+				passed.Add(1)
+			}
+			asked.Add(1)
+		}
+	})
+	for i := 0; i < 1000 || asked.Load() < 1000; i++ {
+		change(i)
+	}
+	over.Store(true)
+	wg.Wait()
+	assert.Zero(t, passed.Load())
+}
+
 func TestConcurrentSafeFirstPlace(t *testing.T) {
 	g := throttle.Gate{Rand: always(0.5)}
 	g.Block(t0, 10*sec, "a")

@@ -108,6 +108,28 @@ func TestGateReplaces(t *testing.T) {
 	assert.Equal(t, 1, g.Remembered())
 }
 
+// TestGateSet: one observation replaces without Replace, and ends where nothing is to be waited for.
+func TestGateSet(t *testing.T) {
+	for _, replace := range []bool{false, true} {
+		g := throttle.Gate{Replace: replace, MaxCooldown: time.Minute}
+		set := func(d time.Duration) {
+			g.Set(t0, throttle.Signal{Delay: d, HasDelay: true, Source: "test"}, boom, "a", "")
+		}
+		g.Block(t0, 10*sec, "a", "b")
+		for _, d := range []time.Duration{2 * sec, 20 * sec, 20 * sec, 1} {
+			set(d)
+			require.Equal(t, &throttle.Error{Key: "a", Until: t0.Add(d), Remaining: d, Source: "test", Err: boom}, g.Check(t0, "a"))
+		}
+		set(time.Hour)
+		require.Equal(t, time.Minute, left(t, &g, t0, "a"))
+		g.Set(t0, throttle.Signal{}, boom, "a")
+		require.Equal(t, time.Minute, left(t, &g, t0, "a"), "nothing was said")
+		set(math.MinInt64)
+		require.NoError(t, g.Check(t0, "a"))
+		require.Equal(t, 10*sec, left(t, &g, t0, "b"), "other keys stay as they are")
+	}
+}
+
 func TestGateMaxCooldown(t *testing.T) {
 	for _, c := range []struct{ limit, told, want time.Duration }{
 		{0, 14 * time.Minute, 14 * time.Minute},
@@ -282,6 +304,7 @@ func TestGateIsNil(t *testing.T) {
 	var g *throttle.Gate
 	g.Block(t0, sec, "a")
 	g.Observe(t0, throttle.Signal{HasDelay: true, Delay: sec}, boom, "a")
+	g.Set(t0, throttle.Signal{HasDelay: true}, boom, "a")
 	g.Clear("a")
 	assert.NoError(t, g.Check(t0, "a"))
 	assert.NoError(t, g.Wait(t.Context(), "a"))

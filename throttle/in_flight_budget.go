@@ -62,7 +62,7 @@ func (b *InFlightBudget) Charge(_ time.Time, _ Class, held int, last bool) (cost
 		retrying := b.retrying.Load()
 		others := retrying
 		if held > 0 {
-			others-- // this call, whose retry has just failed
+			others = max(others-1, 0) // without this call, whose retry has just failed
 		}
 		next := others
 		if !last && b.room(others) {
@@ -93,9 +93,16 @@ func (b *InFlightBudget) Settle(_ time.Time, _ bool, held int) {
 		return
 	}
 	if held > 0 {
-		b.retrying.Add(-1)
+		countDown(&b.retrying)
 	}
-	b.active.Add(-1)
+	countDown(&b.active)
+}
+
+// countDown takes 1 from n, which stays 0 if nothing was counted.
+func countDown(n *atomic.Int64) {
+	if n.Add(-1) < 0 {
+		n.Add(1)
+	}
 }
 
 // Active returns how many calls are under way.

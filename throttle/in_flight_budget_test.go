@@ -117,3 +117,20 @@ func TestInFlightBudgetShrinks(t *testing.T) {
 	assert.True(t, ok)
 	assert.Equal(t, 1, b.Retrying())
 }
+
+// TestInFlightBudgetSettledTooOften: what was never counted is not counted out, and the next calls find the budget as it should be.
+func TestInFlightBudgetSettledTooOften(t *testing.T) {
+	b := &throttle.InFlightBudget{MinRetries: 1}
+	for range 3 {
+		b.Settle(t0, true, 1)
+		cost, ok := b.Charge(t0, throttle.Transient, 1, true)
+		require.Zero(t, cost)
+		require.False(t, ok)
+		require.Zero(t, b.Active())
+		require.Zero(t, b.Retrying())
+	}
+	b.Start(t0)
+	require.Equal(t, 1, b.Active())
+	require.Equal(t, 1, allowed(b, t0, 3))
+	require.Equal(t, 1, b.Retrying())
+}

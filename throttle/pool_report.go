@@ -9,9 +9,6 @@ import (
 
 // report is told how an attempt that was given a key ended.
 func (p *Pool[K]) report(now time.Time, given *spell[K], o *Outcome) {
-	if p == nil || given == nil || given.slot.pool != p {
-		return
-	}
 	if p.Classify != nil && o.Class != Skipped {
 		changed := p.Classify(*o)
 		o = &changed

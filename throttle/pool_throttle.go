@@ -8,9 +8,10 @@ import (
 	"github.com/seed-89b3229b/retry/internal/saturate"
 )
 
-// Admit gives a key, or says how long to wait for one. Without keys it refuses with ErrNoKeys.
+// Admit gives a key, or says how long to wait for one. Without keys it refuses with ErrNoKeys. A ticket that is not from p is
+// taken for none.
 func (p *Pool[K]) Admit(_ context.Context, now time.Time, t Ticket) (Ticket, time.Duration, error) {
-	w, _ := t.(*poolWaiter[K])
+	w := p.waiter(t)
 	given, w, wait, err := p.admit(now, w)
 	switch {
 	case err != nil:
@@ -23,12 +24,27 @@ func (p *Pool[K]) Admit(_ context.Context, now time.Time, t Ticket) (Ticket, tim
 
 // Done is told what an attempt with the ticket's key came to. Other tickets are ignored.
 func (p *Pool[K]) Done(_ context.Context, now time.Time, t Ticket, o Outcome) {
-	switch t := t.(type) {
-	case *spell[K]:
-		p.report(now, t, &o)
-	case *poolWaiter[K]:
-		p.leave(t)
+	if given := p.given(t); given != nil {
+		p.report(now, given, &o)
+	} else {
+		p.leave(p.waiter(t))
 	}
+}
+
+// given returns the ticket of one who has a key of p, else nil.
+func (p *Pool[K]) given(t Ticket) *spell[K] {
+	if given, ok := t.(*spell[K]); ok && given != nil && given.slot.pool == p {
+		return given
+	}
+	return nil
+}
+
+// waiter returns the ticket of one who waits for a key of p, else nil.
+func (p *Pool[K]) waiter(t Ticket) *poolWaiter[K] {
+	if w, ok := t.(*poolWaiter[K]); ok && w != nil && w.spell.slot.pool == p {
+		return w
+	}
+	return nil
 }
 
 // Attach returns a context in which Key finds the ticket's key.
@@ -36,7 +52,7 @@ func (p *Pool[K]) Attach(ctx context.Context, t Ticket) context.Context {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	if given, ok := t.(*spell[K]); ok {
+	if given := p.given(t); given != nil {
 		return context.WithValue(ctx, p, given)
 	}
 	return ctx
@@ -55,7 +71,7 @@ func (p *Pool[K]) Key(ctx context.Context) (key K) {
 
 // Label returns the Index of the ticket's key, and never the key itself; "" for one that has none.
 func (p *Pool[K]) Label(t Ticket) string {
-	if given, ok := t.(*spell[K]); ok {
+	if given := p.given(t); given != nil {
 		return strconv.Itoa(given.slot.index)
 	}
 	return ""
@@ -123,7 +139,7 @@ func (s *poolSlot[K]) refusal(now time.Time, rest time.Duration) *Error {
 
 // leave gives up the place of one who waits.
 func (p *Pool[K]) leave(w *poolWaiter[K]) {
-	if p == nil || w == nil || w.spell == nil || w.spell.slot.pool != p {
+	if w == nil {
 		return
 	}
 	p.mu.Lock()

@@ -129,10 +129,7 @@ func (h *hold) start(now time.Time, t told, err error, key throttle.Key) {
 	}
 	delay := saturate.Add(max(t.delay, 0), h.slack)
 	old, cooling := h.all.Check(now, key).(*throttle.Error)
-	if cooling && old.Remaining > delay && !h.all.Replace {
-		h.all.Clear(key) // or it would only be extended
-	}
-	h.all.Observe(now, throttle.Signal{Delay: delay, HasDelay: true, Source: t.source}, err, key)
+	h.all.Set(now, throttle.Signal{Delay: delay, HasDelay: true, Source: t.source}, err, key)
 	if cooling && (old.Remaining-delay).Abs() <= sameWindow {
 		// One of many that were turned away together. The first of them was told the very end of the cool-down; asking
 		// in the place of another first keeps the others from being told it too.

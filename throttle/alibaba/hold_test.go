@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -309,4 +310,31 @@ func TestConcurrentSafeControl(t *testing.T) {
 	c.Gate.Clear(keys(c)...)
 	account, api := lefts(c, t0)
 	require.Zero(t, account+api)
+}
+
+// While answers, each a little shorter than the last, replace one another's cool-down, no call slips through.
+func TestConcurrentSafeReplacementLeavesNoGap(t *testing.T) {
+	c := describe()
+	tell := func(i int) {
+		c.Observe(t0, throttle.Signal{Delay: time.Minute - time.Duration(i), HasDelay: true}, nil)
+	}
+	tell(0)
+	_, api := c.Keys()
+	var over atomic.Bool
+	var asked, passed atomic.Int64
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for !over.Load() {
+			if left(c.Gate, t0, api) == 0 {
+				passed.Add(1)
+			}
+			asked.Add(1)
+		}
+	})
+	for i := 0; i < 1000 || asked.Load() < 1000; i++ {
+		tell(i)
+	}
+	over.Store(true)
+	wg.Wait()
+	require.Zero(t, passed.Load())
 }
