@@ -10,6 +10,13 @@ func (g *Gate) Remembered() int {
 	return n
 }
 
+// WhileLocked calls f while nobody else can write to g.
+func (g *Gate) WhileLocked(f func()) {
+	g.keys.mu.Lock()
+	defer g.keys.mu.Unlock()
+	f()
+}
+
 // TicketOf returns the ticket that an attempt with key would get, without taking the key.
 func TicketOf[K comparable](p *Pool[K], key K) Ticket {
 	p.mu.Lock()

@@ -47,6 +47,26 @@ func TestOpenGateDoesNotAllocate(t *testing.T) {
 	}
 }
 
+// TestAskingTakesNoLock: whoever asks, of a key that is open or one that cools down, waits for no other key's writer. If one did, this
+// test would never end.
+func TestAskingTakesNoLock(t *testing.T) {
+	g := busy(t0, 1000)
+	g.WhileLocked(func() {
+		for _, key := range []throttle.Key{"busy 1", "open"} {
+			for _, th := range []throttle.Throttle{g.For(key, "open"), g.By(func(context.Context) throttle.Key { return key })} {
+				ticket, wait, err := th.Admit(t.Context(), t0, nil)
+				assert.NoError(t, err)
+				assert.Equal(t, key != "open", wait > 0)
+				th.(throttle.Planner).Ready(t.Context(), t0)
+				th.(throttle.Explainer).Explain(t.Context(), t0)
+				th.Done(t.Context(), t0, ticket, throttle.Outcome{Class: throttle.Success})
+			}
+			assert.Equal(t, key != "open", g.Check(t0, key) != nil)
+		}
+		assert.NoError(t, g.Wait(t.Context(), "open"))
+	})
+}
+
 func TestWaiterAllocatesItsTicketOnly(t *testing.T) {
 	var g throttle.Gate
 	g.Block(t0, time.Minute, "a")
@@ -81,17 +101,20 @@ func BenchmarkOpenGate(b *testing.B) {
 	}
 }
 
+// BenchmarkOpenGateParallel has 16 goroutines or more, each with keys of its own. Run with -cpu 1,2,4 it shows how that scales.
 func BenchmarkOpenGateParallel(b *testing.B) {
 	now := time.Now()
 	g := busy(now, 10_000)
 	for _, storm := range []bool{false, true} {
 		b.Run(fmt.Sprintf("blocking=%v", storm), func(b *testing.B) {
 			b.ReportAllocs()
+			b.SetParallelism(16)
 			b.RunParallel(func(pb *testing.PB) {
 				mine := throttle.Key(fmt.Sprintf("%p", pb))
-				th, i := g.For(mine), 0
+				th, i := g.For(mine, mine+"/PlaceOrder"), 0
 				for pb.Next() {
-					th.Admit(context.Background(), now, nil)
+					ticket, _, _ := th.Admit(context.Background(), now, nil)
+					th.Done(context.Background(), now, ticket, throttle.Outcome{Class: throttle.Success})
 					if i++; storm && i%64 == 0 {
 						now := now.Add(time.Duration(i))
 						g.Block(now, time.Minute, "storm "+mine)

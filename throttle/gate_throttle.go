@@ -11,8 +11,8 @@ import (
 // passes. It never refuses: the executor compares the wait with the call's limits. Safe for concurrent use, and cheap
 // enough to be made for one call.
 //
-// It is also a Planner, whose Ready answers what Admit would say to a newcomer and takes no place in the release, and an
-// Explainer.
+// It is also an Explainer, and a Planner, whose Ready answers what Admit would say to a newcomer and takes no place in the release: the
+// first who foresees the end of a cool-down goes at it, and so does the first who is told to wait.
 func (g *Gate) For(keys ...Key) Throttle {
 	return &gateFor{g, slices.Clone(keys)}
 }
