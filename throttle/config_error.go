@@ -1,6 +1,9 @@
 package throttle
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // ConfigError says which field of a throttle, a budget or a Rule cannot be used, and why. Their Validate methods return it as
 // *ConfigError, and a policy calls those before its operation runs. What was not validated still works: the field is read
@@ -23,3 +26,11 @@ func (e *ConfigError) Error() string {
 }
 
 const notNegative = "must not be negative"
+
+// orDefault returns v, or def if that is not positive: how most fields are read, validated or not.
+func orDefault[T int | float64 | time.Duration](v, def T) T {
+	if v > 0 {
+		return v
+	}
+	return def
+}

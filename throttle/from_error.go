@@ -50,11 +50,3 @@ func FromError(err error) (s Signal, ok bool) {
 	}
 	return s, true
 }
-
-// milliseconds converts a count that is not negative; what does not fit is the largest Duration.
-func milliseconds(n int64) time.Duration {
-	if n > int64(maxDuration/time.Millisecond) {
-		return maxDuration
-	}
-	return time.Duration(n) * time.Millisecond
-}

@@ -78,8 +78,7 @@ func (g *Gate) Observe(now time.Time, s Signal, err error, keys ...Key) {
 	g.observe(now, &s, err, keys)
 }
 
-// Set is Observe as if Replace were set: for what is known to count for its keys, whatever was heard before. There is no moment
-// in between at which a key is open.
+// Set is Observe as if Replace were set: for what counts whatever was heard before. At no moment in between is a key open.
 func (g *Gate) Set(now time.Time, s Signal, err error, keys ...Key) {
 	g.record(now, &s, err, keys, true)
 }
@@ -112,7 +111,7 @@ func (g *Gate) record(now time.Time, s *Signal, err error, keys []Key, replace b
 	if g == nil || !s.HasDelay {
 		return
 	}
-	length := min(max(s.Delay, 0), g.maxCooldown())
+	length := min(max(s.Delay, 0), orDefault(g.MaxCooldown, DefaultMaxCooldown))
 	if length == 0 {
 		if replace {
 			g.Clear(keys...)
@@ -136,21 +135,7 @@ func (g *Gate) start(c *cooldown, replace bool) {
 	if old := g.keys.find(c.key); old != nil && !replace && old.remaining(c.from) >= c.length {
 		return
 	}
-	g.keys.put(c.from, c, g.maxKeys())
-}
-
-func (g *Gate) maxCooldown() time.Duration {
-	if g.MaxCooldown > 0 {
-		return g.MaxCooldown
-	}
-	return DefaultMaxCooldown
-}
-
-func (g *Gate) maxKeys() int {
-	if g.MaxKeys > 0 {
-		return g.MaxKeys
-	}
-	return DefaultMaxKeys
+	g.keys.put(c.from, c, orDefault(g.MaxKeys, DefaultMaxKeys))
 }
 
 // window returns how long after the end of a cool-down those it held back are released.

@@ -69,6 +69,10 @@ func (d decimal) in(unit time.Duration) time.Duration {
 	return saturate.Add(time.Duration(d.whole)*unit, fraction)
 }
 
+// seconds and milliseconds convert a count; what is below 0 is 0, and what does not fit the largest Duration.
+func seconds(n int64) time.Duration      { return decimal{whole: max(n, 0)}.in(time.Second) }
+func milliseconds(n int64) time.Duration { return decimal{whole: max(n, 0)}.in(time.Millisecond) }
+
 // ceiling returns the smallest integer that is not below d.
 func (d decimal) ceiling() int64 {
 	if d.billions > 0 {

@@ -37,8 +37,8 @@ import (
 //
 // The Throttle is a Planner and an Explainer, and safe for concurrent use. p is called from one goroutine at a time, and
 // must not call the Throttle. A negative answer is read as 0. Time that goes backwards never makes a wait longer than p
-// answered; it may make one shorter, so all callers should go by one clock. Validate, which a policy calls, returns a *ConfigError for a nil p and what p's own Validate says; what is not
-// validated lets everything pass if p is nil.
+// answered; it may make one shorter, so all callers should go by one clock. Validate, which a policy calls, returns a
+// *ConfigError for a nil p and what p's own Validate says; what is not validated lets everything pass if p is nil.
 func Pace(p interface {
 	Failure(at time.Time) (delay time.Duration, ok bool)
 	Success(at time.Time) (delay time.Duration)

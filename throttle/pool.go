@@ -21,8 +21,9 @@ var ErrNoKeys = errors.New("throttle: pool has no keys")
 // limited cools down, and attempts are made with the others meanwhile; only when all of them cool down is there a wait.
 // NewPool makes one; the zero Pool has no keys yet. The fields are set before the first use and not changed after it. A Pool
 // must not be copied. All methods are safe for concurrent use, and a nil *Pool has no keys.
-// Keys are those of a map: one that does not equal itself, such as NaN, is a new one each time it is added, and cannot be removed; of
-// a K that is an interface, they must be comparable.
+//
+// Keys are compared as those of a map are: of a K that is an interface they must be comparable, and what does not equal
+// itself, such as NaN, cannot be removed.
 //
 // With the executor a Pool is the Throttle itself. Key finds in the attempt's context which key is its own, so every attempt
 // takes a new one. The call ignores told waits, because the Pool obeys them for the key they are meant for:

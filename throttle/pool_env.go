@@ -44,7 +44,6 @@ func PoolFromEnv(prefix string, lookup func(name string) (value string, ok bool)
 	if name, text := env.get("TOKEN_MAX_RETRIES", "MAX_RETRIES"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 || n >= math.MaxInt32 { // so that one more is an int everywhere
-
 			env.bad(name, strconv.Quote(text), "must be a whole number from 0 to 2147483646")
 		} else {
 			retries = n

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -118,4 +119,28 @@ func TestPoolTellsNoKey(t *testing.T) {
 		slog.New(slog.NewTextHandler(&log, nil)).Info("state", "value", v)
 	}
 	require.NotContains(t, log.String(), hidden)
+}
+
+// TestPoolKeysAreThoseOfAMap: what a map cannot hold panics as with a map, changes nothing and locks nothing.
+func TestPoolKeysAreThoseOfAMap(t *testing.T) {
+	p := throttle.NewPool[any]("A", 7)
+	for _, f := range []func(...any){p.Add, p.Remove} {
+		require.Panics(t, func() { f("A", []byte("no key")) })
+	}
+	p.Add("A")
+	require.ElementsMatch(t, []any{"A", 7}, p.Keys())
+
+	odd := throttle.NewPool(math.NaN(), 1, math.NaN())
+	require.Equal(t, 3, odd.Len())
+	odd.Remove(math.NaN(), 1)
+	require.Equal(t, 2, odd.Len())
+	for range 4 {
+		lease := taken(t, odd, t0)
+		lease.Done(t0, turnedAway)
+		if lease.Index() == 2 {
+			break
+		}
+	}
+	_, err := odd.Acquire(t0)
+	require.Error(t, err, "each cools down by itself")
 }

@@ -33,7 +33,7 @@ func (p *Pool[K]) report(now time.Time, given *spell[K], o *Outcome) {
 		return
 	}
 	p.meet()
-	n, told := p.since(now), min(max(o.Signal.Delay, 0), p.maxCooldown())
+	n, told := p.since(now), min(max(o.Signal.Delay, 0), orDefault(p.MaxCooldown, DefaultMaxCooldown))
 	if given != s.spell {
 		if end := saturate.Add(n, told); o.Signal.HasDelay && told > 0 && (!s.rests() || end > s.end) {
 			p.cool(n, s, s.spell.failures, told, o)
@@ -73,12 +73,9 @@ func (p *Pool[K]) cool(n time.Duration, s *poolSlot[K], failures int, length tim
 
 // length returns the cool-down after so many failures in a row, where no server told one.
 func (p *Pool[K]) length(failures int) time.Duration {
-	base, most := p.Base, p.Max
+	base, most := p.Base, orDefault(p.Max, DefaultPoolMax)
 	if base == 0 {
 		base = DefaultPoolBase
-	}
-	if most <= 0 {
-		most = DefaultPoolMax
 	}
 	length := most
 	if doublings := failures - 1; base < 0 {
@@ -90,11 +87,4 @@ func (p *Pool[K]) length(failures int) time.Duration {
 		length = min(max(p.Jitter(length, most, p.draw()), 0), most)
 	}
 	return length
-}
-
-func (p *Pool[K]) maxCooldown() time.Duration {
-	if p.MaxCooldown > 0 {
-		return p.MaxCooldown
-	}
-	return DefaultMaxCooldown
 }

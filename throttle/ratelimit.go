@@ -1,7 +1,5 @@
 package throttle
 
-import "time"
-
 // maxItems is how many members of a list are read; one with more is invalid.
 const maxItems = 64
 
@@ -152,6 +150,3 @@ func (v bare) count() int64 {
 	}
 	return max(v.n, -1)
 }
-
-// seconds converts a count; what is below 0 is 0.
-func seconds(n int64) time.Duration { return decimal{whole: max(n, 0)}.in(time.Second) }

@@ -119,14 +119,6 @@ func (b *TokenBudget) cost(c Class) int64 {
 	return int64(orDefault(b.RetryCost, tokenRetry))
 }
 
-// orDefault returns v, or def if that is not positive.
-func orDefault[T int | float64 | time.Duration](v, def T) T {
-	if v > 0 {
-		return v
-	}
-	return def
-}
-
 // adjust adds delta to n, which stays within 0 and limit, and returns what it is then. Nothing is written if it does not change:
 // a full bucket, the common case, is only read.
 func adjust(n *atomic.Int64, delta, limit int64) int64 {

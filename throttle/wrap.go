@@ -3,8 +3,8 @@ package throttle
 import "github.com/seed-89b3229b/retry/internal/errtree"
 
 // Wrap returns err carrying s, as a Carrier: FromError finds it, and so does a policy in the error of its operation. The
-// text is err's, and errors.Is and As look through. Nil, a nil
-// pointer too, stays what it is, and so does every err if s said nothing.
+// text is err's, and errors.Is and As look through. Nil, a nil pointer too, stays what it is, and so does every err if s
+// said nothing.
 func (s Signal) Wrap(err error) error {
 	if errtree.IsNil(err) || s.IsZero() {
 		return err

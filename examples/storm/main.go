@@ -4,7 +4,7 @@
 // on after the capacity is back.
 //
 // A minute passes in virtual time: each call is a retry.Flow, driven by one loop that jumps from event to event. The program draws
-// load and success over time for three policies, and fails if they do not do what is said here.
+// load and success over time for four policies, and fails if they do not do what is said here.
 //
 //	go run ./examples/storm
 package main

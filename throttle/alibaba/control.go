@@ -135,5 +135,6 @@ func (c Control) String() string {
 	return "alibaba(" + string(api) + ")"
 }
 
-// Format writes String for every verb, so that no way of printing a Control shows the Account.
+// Format writes String for every verb, so that printing a Control does not show the Account. Package fmt does not call it
+// for a Control in an unexported field of what is printed.
 func (c Control) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
