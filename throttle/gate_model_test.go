@@ -33,7 +33,7 @@ type modelTicket struct {
 	first bool
 }
 
-func (m *modelGate) block(now, d int64, keys []throttle.Key) {
+func (m *modelGate) block(now, d int64, keys []throttle.Key, replace bool) {
 	d = min(d, m.maxCooldown)
 	for _, key := range keys {
 		old := m.cools[key]
@@ -41,11 +41,11 @@ func (m *modelGate) block(now, d int64, keys []throttle.Key) {
 		case key == "":
 			continue
 		case d <= 0:
-			if m.replace {
+			if replace {
 				delete(m.cools, key)
 			}
 			continue
-		case old != nil && !m.replace && old.end >= now+d:
+		case old != nil && !replace && old.end >= now+d:
 			continue
 		}
 		if old == nil && len(m.cools) >= m.maxKeys {
@@ -108,6 +108,7 @@ func FuzzGate(f *testing.F) {
 	f.Add([]byte{0x02, 0, 7, 0, 9, 0, 24, 1, 9, 0, 6, 1, 90, 1, 3, 1, 1, 1, 9, 1, 1, 4, 4, 4, 4, 5, 5, 5, 5})
 	f.Add([]byte{0x07, 0, 1, 0, 200, 0, 2, 0, 200, 0, 4, 0, 200, 0, 8, 0, 200, 0, 16, 0, 201, 1, 31, 0, 0, 2, 31, 255, 9})
 	f.Add([]byte{0x0c, 3, 9, 0, 100, 1, 9, 0, 0, 1, 9, 0, 0, 1, 9, 100, 0, 1, 9, 1, 0, 1, 9, 4, 0, 4, 9, 0, 0})
+	f.Add([]byte{0x06, 0, 3, 0, 90, 1, 1, 0, 0, 64, 1, 1, 30, 1, 1, 1, 0, 17, 1, 0, 0, 64, 2, 0, 5, 5, 3, 0, 9, 1, 1, 24, 0})
 	f.Fuzz(func(t *testing.T, program []byte) {
 		if len(program) == 0 {
 			return
@@ -140,8 +141,12 @@ func FuzzGate(f *testing.F) {
 			th, slot := g.For(keys...), op>>4&3
 			switch op & 15 % 6 {
 			case 0:
-				g.Block(at, d, keys...)
-				m.block(now, int64(d), keys)
+				if op&64 != 0 {
+					g.Set(at, throttle.Signal{Delay: d, HasDelay: true}, nil, keys...)
+				} else {
+					g.Block(at, d, keys...)
+				}
+				m.block(now, int64(d), keys, m.replace || op&64 != 0)
 			case 1, 2:
 				ticket, wait, err := th.Admit(t.Context(), at, tickets[slot])
 				require.NoError(t, err)
@@ -153,7 +158,7 @@ func FuzzGate(f *testing.F) {
 					o = throttle.Outcome{Class: throttle.Skipped}
 					models[slot].giveUp()
 				} else {
-					m.block(now, int64(d), keys)
+					m.block(now, int64(d), keys, m.replace)
 				}
 				th.Done(t.Context(), at, tickets[slot], o)
 				tickets[slot], models[slot] = nil, modelTicket{}
