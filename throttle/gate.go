@@ -21,7 +21,8 @@ const (
 // With the executor a Gate is used through For and By, which return a Throttle. Check, Wait, Block and Observe are for
 // use without it. Time is always an argument (Wait takes it from the clock of its context), so a Gate works with any
 // clock, as long as it is one and the same. Only differences count: where times carry a monotonic reading, as time.Now's
-// do, setting the wall clock does not move a cool-down.
+// do, setting the wall clock does not move a cool-down. Where they carry none, a clock that is set back makes those in
+// force last longer by as much, unless they are cleared.
 //
 // # Release
 //

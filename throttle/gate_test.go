@@ -293,6 +293,17 @@ func TestGateIgnoresTheWallClock(t *testing.T) {
 	assert.Equal(t, 40*sec, g.Check(now, "a").(*throttle.Error).Remaining)
 }
 
+// A clock without a monotonic reading that is set back makes a cool-down longer by as much, up to the longest wait there is.
+func TestGateClockSetBack(t *testing.T) {
+	var g throttle.Gate
+	g.Block(t0, 30*sec, "a")
+	assert.Equal(t, 31*sec, left(t, &g, t0.Add(-sec), "a"))
+	assert.Equal(t, time.Hour+30*sec, left(t, &g, t0.Add(-time.Hour), "a"))
+	assert.Equal(t, longest, g.Check(time.Time{}, "a").(*throttle.Error).Remaining)
+	g.Clear("a")
+	require.NoError(t, g.Check(t0.Add(-time.Hour), "a"))
+}
+
 // setForward returns what time.Now would have read at t, had the wall clock been set forward by whole seconds before.
 // There is no other way to such a pair of times: this is the layout of time.Time, as its source describes it.
 func setForward(t time.Time, d time.Duration) time.Time {

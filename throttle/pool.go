@@ -33,7 +33,8 @@ var ErrNoKeys = errors.New("throttle: pool has no keys")
 //		retry.WithStrategy(strategy.ByThrottled{Normal: strategy.FullJitter{Base: 200 * time.Millisecond}, Throttled: strategy.Constant{}}))
 //
 // Acquire and AcquireWait are for use without it. Time is always an argument (AcquireWait takes it from the clock of its
-// context), and as with a Gate only differences count. An attempt with a key is over when Done was told how it ended.
+// context), and a clock that is set back is to it what it is to a Gate. An attempt with a key is over when Done was told how
+// it ended.
 //
 // # Cool-downs
 //
