@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -93,6 +94,46 @@ func TestAllocations(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(200, func() {
 		observation.Pause(ctx, retry.Pause{Before: 2, Delay: sec, Source: retry.SourceServer})
 	}), "a wait that is measured")
+}
+
+// However many looks a poll takes, or runs a supervised worker, an observation of it does not grow: with metrics there is
+// nothing to keep, and of spans what has ended is gone.
+func TestManyLooks(t *testing.T) {
+	looks := func(o *observe.Observer) (look func()) {
+		ctx, observation := o.Start(t.Context(), retry.Call{Name: "orders"})
+		number := 1000
+		return func() {
+			number++
+			err := errFlaky
+			if number%3 != 0 {
+				err = nil
+			}
+			attempt := observation.Attempt(ctx, retry.AttemptStart{Number: number, Label: "1"})
+			observation.AttemptDone(attempt, retry.Event{Number: number, Err: err, Retrying: true, Delay: sec})
+			observation.Pause(ctx, retry.Pause{Before: number + 1, Delay: sec, Source: retry.SourceThrottle})
+		}
+	}
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	for _, spans := range []observe.AttemptSpans{observe.Always, observe.OnRetry, observe.Never} {
+		look := looks(observe.New(sampled(), read(), observe.WithAttemptSpans(spans)))
+		for range 1000 {
+			look()
+		}
+		before := heap()
+		for range 20_000 {
+			look()
+		}
+		assert.Less(t, heap(), before+200_000, "%v: less than 10 bytes a look", spans)
+	}
+	if !raceEnabled {
+		assert.Zero(t, testing.AllocsPerRun(1000, looks(observe.New(observe.WithoutTraces(), read()))))
+		assert.Zero(t, testing.AllocsPerRun(1000, looks(observe.New(unsampled(), read()))))
+	}
 }
 
 func BenchmarkObserve(b *testing.B) {

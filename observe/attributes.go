@@ -3,25 +3,23 @@ package observe
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/seed-89b3229b/retry"
-	"github.com/seed-89b3229b/retry/internal/errtree"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
 // appendFacts adds what an attempt was given and told.
 func (v *observation) appendFacts(a []attribute.KeyValue, e *retry.Event) []attribute.KeyValue {
 	if v.label != "" {
-		a = append(a, KeyThrottleLabel.String(v.label))
+		a = append(a, KeyThrottleLabel.String(clean(v.label)))
 	}
 	if e.Signal.HasDelay {
 		a = append(a, KeyHintDelay.Float64(e.Signal.Delay.Seconds()))
 		if e.Signal.Source != "" {
-			a = append(a, KeyHintSource.String(e.Signal.Source))
+			a = append(a, KeyHintSource.String(clean(e.Signal.Source)))
 		}
 	}
 	return a
@@ -44,11 +42,11 @@ func (v *observation) operationAttributes(s *retry.Summary, failed errorType) []
 	if reason := reasonText(s.Reason); reason != "" {
 		a = append(a, KeyReason.String(reason))
 	}
-	if gaveUp, ok := s.Err.(*retry.Error); ok && gaveUp.Delay > 0 {
+	if gaveUp, ok := s.Err.(*retry.Error); ok && gaveUp != nil && gaveUp.Delay > 0 {
 		a = append(a, KeyDelayDeclined.Float64(gaveUp.Delay.Seconds()))
 	}
-	if refused, ok := errors.AsType[*throttle.Error](s.Reason); ok && refused.Source != "" {
-		a = append(a, KeyThrottleSource.String(refused.Source))
+	if refused, ok := errors.AsType[*throttle.Error](s.Reason); ok && refused != nil && refused.Source != "" {
+		a = append(a, KeyThrottleSource.String(clean(refused.Source)))
 	}
 	return a
 }
@@ -73,36 +71,4 @@ func reasonText(reason error) string {
 		}
 	}
 	return ""
-}
-
-// describe is the description of a failed span's status.
-func (v *observation) describe(err error) string {
-	switch {
-	case errtree.IsNil(err):
-		return ""
-	case v.config.description != nil:
-		return v.config.description(err)
-	}
-	return withoutKeys(err.Error(), err)
-}
-
-// withoutKeys takes the keys of throttles out of a text, where err holds them.
-func withoutKeys(text string, err error) string {
-	if errtree.IsNil(err) {
-		return text
-	}
-	switch e := err.(type) {
-	case *throttle.Error:
-		if e.Key != "" {
-			text = strings.ReplaceAll(text, strconv.Quote(string(e.Key)), `"…"`)
-		}
-		return withoutKeys(text, e.Err)
-	case interface{ Unwrap() error }:
-		return withoutKeys(text, e.Unwrap())
-	case interface{ Unwrap() []error }:
-		for _, below := range e.Unwrap() {
-			text = withoutKeys(text, below)
-		}
-	}
-	return text
 }

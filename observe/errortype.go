@@ -56,7 +56,8 @@ func (c *classifier) text(t errorType) string { return (*c.texts.Load())[t] }
 
 // of classifies an attempt's failure: what WithErrorType says, an ErrorType method anywhere in the tree, an unacceptable
 // result, a timeout, a cancellation, else the type below the wrappers that say nothing.
-func (c *classifier) of(err error) errorType {
+func (c *classifier) of(err error) (t errorType) {
+	defer recovered(string(KeyErrorType), err, func() { t = typeOther })
 	if c.custom != nil {
 		if text := c.custom(err); text != "" {
 			return c.intern(text)
@@ -169,6 +170,7 @@ func (c *classifier) ofType(t reflect.Type) errorType {
 
 // intern finds the place of a text in the list, and puts it there if there is room.
 func (c *classifier) intern(text string) errorType {
+	text = clean(text)
 	if i := c.find(text); i > 0 {
 		return errorType(i)
 	}

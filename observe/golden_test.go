@@ -238,6 +238,59 @@ var scenarios = []struct {
 		}, policy, observed, retry.WithMaxAttempts(2))
 		return err
 	}},
+	{"poll", nil, func(ctx context.Context, observed retry.Option) error {
+		looks := []error{nil, errRefused, nil, nil, nil}
+		_, err := retry.Poll(ctx, sec, func(context.Context) (string, bool, error) {
+			time.Sleep(20 * ms)
+			err := looks[0]
+			looks = looks[1:]
+			return "the result", len(looks) == 0, err
+		}, policy, observed)
+		return err
+	}},
+	{"poll-deadline", []observe.Option{observe.WithAttemptSpans(observe.OnRetry)}, func(ctx context.Context, observed retry.Option) error {
+		_, err := retry.Poll(ctx, sec, func(context.Context) (string, bool, error) {
+			time.Sleep(20 * ms)
+			return "the result", false, nil
+		}, policy, observed, retry.WithMaxElapsed(2*sec))
+		return err
+	}},
+	{"poll-canceled", nil, func(ctx context.Context, observed retry.Option) error {
+		ctx, cancel := context.WithCancel(ctx)
+		time.AfterFunc(50*ms, cancel)
+		gate := new(throttle.Gate)
+		gate.Block(time.Now(), 10*ms, "acme")
+		_, err := retry.Poll(ctx, sec, func(context.Context) (string, bool, error) { return "the result", false, nil },
+			policy, observed, retry.WithThrottle(gate.For("acme")))
+		return err
+	}},
+	{"supervise", nil, func(ctx context.Context, observed retry.Option) error {
+		runs := []error{nil, errRefused, retry.Restart(errRefused), retry.Permanent(errInvalid)}
+		return retry.Supervise(ctx, func(context.Context) error {
+			time.Sleep(20 * ms)
+			err := runs[0]
+			runs = runs[1:]
+			return err
+		}, observed, retry.WithName("stream"), retry.WithStrategy(strategy.Exponential{Base: 100 * ms}))
+	}},
+	{"loop", nil, func(ctx context.Context, observed retry.Option) error {
+		loop := retry.NewLoop(ctx, policy, observed)
+		for try := range loop.Tries() {
+			time.Sleep(20 * ms)
+			switch try.Number() {
+			case 1:
+				try.Again()
+			case 2:
+				try.Fail(errRefused)
+			}
+		}
+		return loop.Err()
+	}},
+	{"rule", nil, func(ctx context.Context, observed retry.Option) error {
+		_, err := retry.Do(ctx, always(errRefused), policy, observed,
+			retry.WithRule(condition.Is(error(errRefused)), retry.WithMaxAttempts(2), retry.WithStrategy(strategy.Constant{Delay: sec})))
+		return err
+	}},
 	{"unnamed", nil, func(ctx context.Context, observed retry.Option) error {
 		_, err := retry.Do(ctx, lasting(), observed, retry.WithUnlimitedAttempts())
 		return err

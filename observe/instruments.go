@@ -8,6 +8,7 @@ import (
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
 
 	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/internal/errtree"
 )
 
 // instruments are what an Observer measures with.
@@ -31,7 +32,7 @@ func newInstruments(m metric.Meter, active bool) *instruments {
 		return usable[metric.Float64Histogram](h, err, metricnoop.Float64Histogram{})
 	}
 	attempts, err1 := m.Int64Histogram(MetricOperationAttempts, metric.WithUnit("{attempt}"),
-		metric.WithDescription("Number of attempts of operations."), metric.WithExplicitBucketBoundaries(countBuckets...))
+		metric.WithDescription("Number of attempts of operations: one, and one more for each failure that was retried."), metric.WithExplicitBucketBoundaries(countBuckets...))
 	rejections, err2 := m.Int64Counter(MetricThrottleRejections, metric.WithUnit("{operation}"),
 		metric.WithDescription("Number of operations ended by a throttle: attempts refused, or waits asked for that are too long."))
 	in := &instruments{
@@ -52,6 +53,8 @@ func newInstruments(m metric.Meter, active bool) *instruments {
 func usable[I any](instrument I, err error, noop I) I {
 	if err != nil {
 		otel.Handle(err)
+	}
+	if err != nil || errtree.IsNil(instrument) {
 		return noop
 	}
 	return instrument
@@ -63,13 +66,13 @@ func (in *instruments) begin(ctx context.Context, m *measures) {
 	}
 }
 
-func (in *instruments) end(ctx context.Context, m *measures, s *retry.Summary, t errorType) {
+func (in *instruments) end(ctx context.Context, m *measures, s *retry.Summary, attempts int, t errorType) {
 	if in.active != nil {
 		in.active.Add(ctx, -1, m.plain...)
 	}
 	opts := m.operation(s.Ending, t)
 	in.operationDuration.Record(ctx, s.Elapsed.Seconds(), opts...)
-	in.operationAttempts.Record(ctx, int64(s.Attempts), opts...)
+	in.operationAttempts.Record(ctx, int64(attempts), opts...)
 	if s.Ending == retry.EndThrottled {
 		in.rejections.Add(ctx, 1, m.plain...)
 	}

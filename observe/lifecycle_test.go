@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +18,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/codes"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/trace"
@@ -83,42 +84,6 @@ func TestConcurrentSafeVocabulary(t *testing.T) {
 	assert.Equal(t, uint64(64), calls)
 }
 
-// A function of the user's that panics leaves no span open.
-func TestSpansEndWhenFunctionsPanic(t *testing.T) {
-	boom := func(error) string { panic("boom") }
-	for _, c := range []struct {
-		name   string
-		option observe.Option
-		failed string // the attempt's status
-	}{
-		{"error type", observe.WithErrorType(boom), "panic"},
-		{"description", observe.WithStatusDescription(boom), ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := record(c.option)
-			assert.PanicsWithValue(t, "boom", func() { r.once(t, errRefused) })
-			require.Len(t, r.spans.Ended(), 2)
-			operation := r.spans.Ended()[1]
-			assert.Equal(t, codes.Error, operation.Status().Code)
-			assert.Contains(t, attributeLines(operation.Attributes()), `retry.outcome="panic"`)
-			assert.Contains(t, r.metrics(t), `{error.type="panic", retry.name="orders", retry.outcome="panic"} count=1`)
-			r.tree(t) // no span is open, no span has events
-		})
-	}
-	t.Run("description of the operation", func(t *testing.T) {
-		asked := 0
-		r := record(observe.WithStatusDescription(func(error) string {
-			if asked++; asked == 2 {
-				panic("boom")
-			}
-			return ""
-		}))
-		assert.PanicsWithValue(t, "boom", func() { r.once(t, errRefused) })
-		require.Len(t, r.spans.Ended(), 2)
-		r.tree(t)
-	})
-}
-
 // runtime.Goexit, as by t.FailNow, is a panic to telemetry.
 func TestGoexit(t *testing.T) {
 	r := record()
@@ -146,6 +111,38 @@ func TestTwoObservers(t *testing.T) {
 		names = append(names, s.Name())
 	}
 	assert.Equal(t, []string{"orders attempt", "orders", "orders"}, names)
+}
+
+// An attempt's span that is made up afterwards, and the exemplar of its measurement, do not hang under another observer's.
+func TestMadeUpSpansBesideAnotherObserver(t *testing.T) {
+	r := record(observe.WithAttemptSpans(observe.OnRetry))
+	other := observe.New(observe.WithTracerProvider(r.tracers), observe.WithoutMetrics(), observe.WithSpanStartOptions(trace.WithSpanKind(trace.SpanKindServer)),
+		observe.WithAttemptSpanStartOptions(trace.WithSpanKind(trace.SpanKindClient)))
+	_, err := retry.Do(t.Context(), lastingNot(errRefused), policy, retry.WithMaxDelay(1), retry.WithObserver(r.observer), retry.WithObserver(other))
+	require.NoError(t, err)
+	spans := map[trace.SpanID]string{}
+	for _, s := range r.spans.Ended() {
+		spans[s.SpanContext().SpanID()] = fmt.Sprint(s.Name(), " ", s.SpanKind())
+	}
+	tree := map[string][]string{}
+	for _, s := range r.spans.Ended() {
+		parent := spans[s.Parent().SpanID()]
+		tree[parent] = append(tree[parent], spans[s.SpanContext().SpanID()])
+	}
+	for _, below := range tree {
+		slices.Sort(below)
+	}
+	assert.Equal(t, map[string][]string{
+		"":                        {"orders internal"},
+		"orders internal":         {"orders server"},
+		"orders server":           {"orders attempt client", "orders attempt internal", "orders attempt internal"},
+		"orders attempt internal": {"orders attempt client"},
+	}, tree)
+	points := r.points(t, observe.MetricAttemptDuration)
+	require.Len(t, points, 2)
+	for _, p := range points {
+		assert.Equal(t, "orders attempt internal", spans[trace.SpanID(p.Exemplars[0].SpanID)])
+	}
 }
 
 // The lines of retry.WithLogger use the same words, and carry the attempt's span.

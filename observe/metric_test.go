@@ -73,7 +73,7 @@ func TestMetrics(t *testing.T) {
 			histogram("retry.delay.duration", "s", "Planned duration of waits before attempts.",
 				point(operationBounds, 0.1, 2, observe.KeyDelaySource.String("policy"))),
 			counter("retry.operation.active", "Number of operations under way.", false, 0),
-			histogram("retry.operation.attempts", "{attempt}", "Number of attempts of operations.",
+			histogram("retry.operation.attempts", "{attempt}", "Number of attempts of operations: one, and one more for each failure that was retried.",
 				point[int64](countBounds, 3, 1, outcome.String("success")),
 				point[int64](countBounds, 0, 1, outcome.String("throttled"), failure.String("throttled"))),
 			histogram("retry.operation.duration", "s", "Duration of operations, with all their attempts and waits.",

@@ -33,6 +33,8 @@ type observation struct {
 	operation trace.Span // nil: no traces
 	recording bool       // the operation's span is, so that attempts have spans too
 	failed    errorType  // of the last attempt that ended
+	paced     bool       // that one did not fail, and another was to follow: a look of Poll, a run of Supervise
+	again     int        // how many were so
 	held      time.Duration
 	facts     []attribute.KeyValue // of attempts that have no span of their own
 
@@ -50,11 +52,11 @@ var observations = sync.Pool{New: func() any { return new(observation) }}
 
 // Attempt implements retry.Observation.
 func (v *observation) Attempt(ctx context.Context, s retry.AttemptStart) context.Context {
-	v.running, v.number, v.at, v.label = true, s.Number, s.At, s.Label
+	v.running, v.number, v.at, v.label, v.ctx, v.paced = true, s.Number, s.At, s.Label, ctx, false
 	if v.recording {
 		switch {
 		case v.config.attemptSpans == Always, v.config.attemptSpans == OnRetry && s.Number > 1:
-			ctx, v.attempt = v.tracer.Start(ctx, v.series.attemptName, v.series.attempts.of(v.series, s.Number)...)
+			ctx, v.attempt = v.start(ctx, v.series.attemptName, v.series.attempts.of(v.series, s.Number)...)
 		case v.config.attemptSpans == OnRetry:
 			v.began = time.Now()
 		}
@@ -65,9 +67,12 @@ func (v *observation) Attempt(ctx context.Context, s retry.AttemptStart) context
 }
 
 // AttemptDone implements retry.Observation.
-func (v *observation) AttemptDone(ctx context.Context, e retry.Event) {
+func (v *observation) AttemptDone(_ context.Context, e retry.Event) {
 	o := outcomeGiveUp
 	v.failed = noError
+	if v.paced = e.Err == nil && e.Retrying; v.paced {
+		v.again++
+	}
 	switch {
 	case e.Err == nil:
 		o = outcomeSuccess
@@ -77,18 +82,19 @@ func (v *observation) AttemptDone(ctx context.Context, e retry.Event) {
 	default:
 		v.failed = v.classifier.of(e.Err)
 	}
-	v.attemptEnded(ctx, o, v.failed, &e)
+	v.attemptEnded(o, v.failed, &e)
 }
 
-// attemptEnded ends the attempt's span and measures it. An attempt that panicked has an event without an error.
-func (v *observation) attemptEnded(ctx context.Context, o outcome, failed errorType, e *retry.Event) {
+// attemptEnded ends the attempt's span and measures it. An attempt that panicked has an event without an error. The context
+// is the one that Attempt returned: what AttemptDone is given may have the span of another observer.
+func (v *observation) attemptEnded(o outcome, failed errorType, e *retry.Event) {
 	defer v.forget()
-	if v.instruments != nil {
-		v.instruments.attemptDuration.Record(ctx, e.Duration.Seconds(), v.series.measures.attempt(o, failed)...)
-	}
-	if v.attempt == nil && o == outcomeRetry && !v.began.IsZero() {
+	if v.attempt == nil && e.Retrying && !v.began.IsZero() {
 		opts := append([]trace.SpanStartOption{trace.WithTimestamp(v.began)}, v.series.attempts.of(v.series, e.Number)...)
-		_, v.attempt = v.tracer.Start(ctx, v.series.attemptName, opts...)
+		v.ctx, v.attempt = v.start(v.ctx, v.series.attemptName, opts...)
+	}
+	if v.instruments != nil {
+		v.instruments.attemptDuration.Record(v.ctx, e.Duration.Seconds(), v.series.measures.attempt(o, failed)...)
 	}
 	v.facts = v.facts[:0]
 	switch {
@@ -106,20 +112,21 @@ func (v *observation) attemptEnded(ctx context.Context, o outcome, failed errorT
 	}
 }
 
-// forget ends the attempt's span, even if a function of the user's panicked.
+// forget ends the attempt's span, even if something panicked; and once, even if that panics.
 func (v *observation) forget() {
-	if v.attempt != nil {
-		v.attempt.End()
+	span := v.attempt
+	v.running, v.attempt, v.began, v.ctx = false, nil, time.Time{}, nil
+	if span != nil {
+		span.End()
 	}
-	v.running, v.attempt, v.began = false, nil, time.Time{}
 }
 
-// Pause implements retry.Observation.
+// Pause implements retry.Observation. The policy's wait after what did not fail is the pace of the work, and not measured.
 func (v *observation) Pause(ctx context.Context, p retry.Pause) {
 	if p.Source == retry.SourceThrottle {
 		v.held = saturate.Add(v.held, p.Delay)
 	}
-	if v.instruments != nil {
+	if v.instruments != nil && !(v.paced && p.Source == retry.SourcePolicy) {
 		v.instruments.delayDuration.Record(ctx, p.Delay.Seconds(), v.series.measures.delay(p.Source)...)
 	}
 }
@@ -137,11 +144,12 @@ func (v *observation) Done(ctx context.Context, s retry.Summary) {
 	default:
 		failed = unattempted(s.Reason)
 	}
-	if v.running { // it did not return
-		v.attemptEnded(v.ctx, outcomeGiveUp, max(failed, typeOther), &retry.Event{Number: v.number, Duration: max(s.At.Sub(v.at), 0)})
-	}
 	if v.instruments != nil {
-		v.instruments.end(ctx, v.series.measures, &s, failed)
+		attempts := max(s.Attempts-v.again, min(s.Attempts, 1))
+		v.instruments.end(ctx, v.series.measures, &s, attempts, failed)
+	}
+	if v.running { // it did not return
+		v.attemptEnded(outcomeGiveUp, max(failed, typeOther), &retry.Event{Number: v.number, Duration: max(s.At.Sub(v.at), 0)})
 	}
 	if v.recording {
 		v.finish(v.operation, v.operationAttributes(&s, failed), failed, s.Err)
@@ -161,7 +169,7 @@ func (v *observation) release() {
 func (v *observation) finish(span trace.Span, a []attribute.KeyValue, failed errorType, err error) {
 	if failed != noError {
 		a = append(a, KeyErrorType.String(v.classifier.text(failed)))
-		span.SetStatus(codes.Error, v.describe(err))
+		span.SetStatus(codes.Error, v.config.describe(err))
 	}
 	span.SetAttributes(a...)
 }

@@ -12,6 +12,7 @@ import (
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/internal/errtree"
 )
 
 var _ retry.Observer = (*Observer)(nil)
@@ -42,11 +43,16 @@ func New(opts ...Option) *Observer {
 	// Providers that are known to do nothing are not asked at all. The global ones are, even if no SDK is behind them: that
 	// is where instrumentation from outside the program (eBPF) takes hold.
 	if _, noop := c.tracers.(tracenoop.TracerProvider); !noop && !c.noTraces {
-		o.tracer = c.tracers.Tracer(ScopeName, trace.WithInstrumentationVersion(version()), trace.WithSchemaURL(SchemaURL))
+		tracer := c.tracers.Tracer(ScopeName, trace.WithInstrumentationVersion(version()), trace.WithSchemaURL(SchemaURL))
+		if !errtree.IsNil(tracer) {
+			o.tracer = tracer
+		}
 	}
 	if _, noop := c.meters.(metricnoop.MeterProvider); !noop && !c.noMetrics {
-		o.instruments = newInstruments(
-			c.meters.Meter(ScopeName, metric.WithInstrumentationVersion(version()), metric.WithSchemaURL(SchemaURL)), c.active)
+		meter := c.meters.Meter(ScopeName, metric.WithInstrumentationVersion(version()), metric.WithSchemaURL(SchemaURL))
+		if !errtree.IsNil(meter) {
+			o.instruments = newInstruments(meter, c.active)
+		}
 	}
 	o.classifier = newClassifier(c.errorType)
 	o.names.limit = NameLimit
@@ -82,13 +88,22 @@ func (o *Observer) Start(ctx context.Context, c retry.Call) (context.Context, re
 	v := observations.Get().(*observation)
 	v.Observer, v.series = o, o.seriesOf(c.Name)
 	if o.tracer != nil {
-		ctx, v.operation = o.tracer.Start(ctx, v.series.operationName, v.series.operations.of(v.series, c.MaxAttempts)...)
+		ctx, v.operation = o.start(ctx, v.series.operationName, v.series.operations.of(v.series, c.MaxAttempts)...)
 		v.recording = v.operation.IsRecording()
 	}
 	if o.instruments != nil {
 		o.instruments.begin(ctx, v.series.measures)
 	}
 	return ctx, v
+}
+
+// start starts a span; one that does nothing, if the tracer gives none.
+func (o *Observer) start(ctx context.Context, name string, opts ...trace.SpanStartOption) (context.Context, trace.Span) {
+	next, span := o.tracer.Start(ctx, name, opts...)
+	if next == nil || span == nil {
+		return ctx, tracenoop.Span{}
+	}
+	return next, span
 }
 
 func (o *Observer) seriesOf(name string) *series {

@@ -27,6 +27,7 @@ type starts struct {
 }
 
 func newSeries(c *config, name string, m *measures) *series {
+	name = clean(name)
 	s := &series{
 		operationName: name, attemptName: name + " attempt", attributes: named(c.attributes, name), measures: m,
 		operations: starts{key: KeyMaxAttempts, more: c.operationSpanStart},
@@ -42,7 +43,7 @@ func newSeries(c *config, name string, m *measures) *series {
 // named returns the attributes that all telemetry of a name has, without room for more.
 func named(attributes []attribute.KeyValue, name string) []attribute.KeyValue {
 	if name != "" {
-		attributes = append(slices.Clone(attributes), KeyName.String(name))
+		attributes = append(slices.Clone(attributes), KeyName.String(clean(name)))
 	}
 	return slices.Clip(attributes)
 }

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/internal/errtree"
 )
 
 // Transport returns a RoundTripper that writes the number of the resend on the span of a request: http.request.resend_count,
@@ -19,7 +20,7 @@ import (
 // Which attempt a request belongs to it knows from the Observer, where the call is recorded, else from
 // retry.WithAttemptInfo. A nil base is http.DefaultTransport.
 func Transport(base http.RoundTripper) http.RoundTripper {
-	if base == nil {
+	if errtree.IsNil(base) {
 		base = http.DefaultTransport
 	}
 	return &transport{base}
