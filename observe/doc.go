@@ -21,6 +21,10 @@
 // Attempt numbers, keys, tokens, arguments and results are on no metric; the last four on no span either. The text of an
 // error is on spans, as the description of their status: WithStatusDescription redacts it.
 //
+// An attempt that did not fail, and that another follows, is a success: a look of retry.Poll that is not done, a run of
+// retry.Supervise that ended without an error. It is no retry: the attempts that are measured for an operation are one, and
+// one more for each failure that was retried, and the pace of such work is not measured as a delay.
+//
 // There are no span events and no links. Log lines are those of retry.WithLogger; they carry the context of the attempt, so
 // that a handler which looks for the span finds it.
 //
@@ -50,7 +54,10 @@
 // error.type is, of the attempt's failure (of the last attempt's, for an operation): what WithErrorType says; what a method
 // ErrorType() string in the error's tree says; unacceptable_result; timeout; canceled; or the type of the error below the
 // wrappers of fmt and errors, as semconv.ErrorType writes it. An operation that ended before its first attempt has
-// throttled, timeout or canceled. A panic is panic. What is beyond the limit is _OTHER.
+// throttled, timeout or canceled. A panic is panic. What is beyond the limit is _OTHER, and so is
+// an error that panics when it is asked.
+//
+// All texts are valid UTF-8, as exporters must have it, and cut after 1024 bytes.
 //
 // # What it costs
 //
@@ -77,7 +84,9 @@
 //
 // Errors whose text must not leave the process: WithStatusDescription.
 //
-// Calls that last for days, such as supervised ones: WithoutTraces, as a span is seen only when it has ended.
+// Calls that last for days, such as supervised ones: an Observer of their own with WithoutTraces, as a span is seen only when
+// it has ended; and with WithActiveOperations, as operations are measured then too. Their attempts and waits are measured
+// while they run.
 //
 // Traces in a terminal, without a server: package observe/waterfall.
 //

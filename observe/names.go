@@ -30,7 +30,8 @@ const (
 
 // Keys of attributes on spans only.
 const (
-	// KeyMaxAttempts is the operation's limit of attempts; absent where there is none.
+	// KeyMaxAttempts is the operation's limit of attempts (of retry.Poll and retry.Supervise, of failures in a row); absent
+	// where there is none.
 	KeyMaxAttempts attribute.Key = "retry.max_attempts"
 	// KeyAttempts is how many attempts the operation made.
 	KeyAttempts attribute.Key = "retry.attempts"
@@ -59,7 +60,7 @@ const (
 
 // Outcomes of attempts. Those of operations are the words of retry.Ending.
 const (
-	// OutcomeSuccess is an attempt that did not fail.
+	// OutcomeSuccess is an attempt that did not fail, even if another follows, as the looks of retry.Poll do.
 	OutcomeSuccess = "success"
 	// OutcomeRetry is an attempt that failed, with another one planned.
 	OutcomeRetry = "retry"
@@ -71,13 +72,15 @@ const (
 const (
 	// MetricOperationDuration is how long operations took, waits included, in seconds.
 	MetricOperationDuration = "retry.operation.duration"
-	// MetricOperationAttempts is how many attempts operations made.
+	// MetricOperationAttempts is how many attempts operations made: one, and one more for each failure that was retried. So it
+	// is less than KeyAttempts of a retry.Poll.
 	MetricOperationAttempts = "retry.operation.attempts"
 	// MetricOperationActive is how many operations are under way (WithActiveOperations).
 	MetricOperationActive = "retry.operation.active"
 	// MetricAttemptDuration is how long attempts took, in seconds.
 	MetricAttemptDuration = "retry.attempt.duration"
-	// MetricDelayDuration is how long waits were planned to be, in seconds.
+	// MetricDelayDuration is how long waits were planned to be, in seconds; without the policy's waits after attempts that did
+	// not fail, as of retry.Poll.
 	MetricDelayDuration = "retry.delay.duration"
 	// MetricThrottleRejections is how many operations a throttle ended.
 	MetricThrottleRejections = "retry.throttle.rejections"

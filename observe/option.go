@@ -40,8 +40,8 @@ const (
 	// Always gives every attempt a span. It is the default.
 	Always AttemptSpans = iota
 	// OnRetry spares the first attempt its span until another is to follow, which halves the spans of calls that succeed at
-	// once. What the first attempt calls hangs directly under the operation's span. Where a retry follows it, its own span is
-	// made up afterwards, so that its failure can be seen.
+	// once. What the first attempt calls hangs directly under the operation's span. Where another attempt follows, its own
+	// span is made up afterwards, so that its failure can be seen.
 	OnRetry
 	// Never gives no attempt a span: there is the operation's only.
 	Never
@@ -95,15 +95,16 @@ func WithAttemptSpans(which AttemptSpans) Option {
 }
 
 // WithErrorType sets the function that finds the value of error.type for a failure. An empty answer leaves it to the rules
-// of the package. The function must be safe for concurrent use, and its values few: see ErrorTypeLimit. Default: nil, none.
+// of the package, and a panic makes it _OTHER. The function must be safe for concurrent use, and its values few: see
+// ErrorTypeLimit. Default: nil, none.
 func WithErrorType(f func(error) string) Option {
 	return option(func(c *config) { c.errorType = f })
 }
 
 // WithStatusDescription sets the function that turns a failure into the description of a span's status: for an attempt the
 // attempt's error, for an operation what the caller gets. Where messages may hold secrets, return "" or a text without them.
-// The function must be safe for concurrent use. Nil is the default: the error's text, in which the keys of throttles are
-// replaced by "…".
+// A panic makes it "". The function must be safe for concurrent use. Nil is the default: the error's text, in which the keys of
+// throttles are replaced by "…".
 func WithStatusDescription(f func(error) string) Option {
 	return option(func(c *config) { c.description = f })
 }
