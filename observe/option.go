@@ -2,6 +2,7 @@ package observe
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -134,6 +135,10 @@ func (c *config) validate() error {
 	for _, a := range c.attributes {
 		if !a.Valid() {
 			return &retry.ConfigError{Option: "WithAttributes", Value: string(a.Key), Problem: "must have a key"}
+		}
+		texts := append(a.Value.AsStringSlice(), string(a.Key), a.Value.AsString())
+		if slices.ContainsFunc(texts, func(s string) bool { return !utf8.ValidString(s) }) {
+			return &retry.ConfigError{Option: "WithAttributes", Value: string(a.Key), Problem: "must be UTF-8"}
 		}
 	}
 	if slices.Contains(c.operationSpanStart, nil) {

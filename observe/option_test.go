@@ -179,6 +179,9 @@ func TestValidate(t *testing.T) {
 	}{
 		{observe.WithAttemptSpans(3), "WithAttemptSpans"},
 		{observe.WithAttributes(attribute.String("", "x")), "WithAttributes"},
+		{observe.WithAttributes(attribute.String("team", "\xff")), "WithAttributes"},
+		{observe.WithAttributes(attribute.Int("team\xff", 1)), "WithAttributes"},
+		{observe.WithAttributes(attribute.StringSlice("teams", []string{"a", "b\xff"})), "WithAttributes"},
 		{observe.WithSpanStartOptions(nil), "WithSpanStartOptions"},
 		{observe.WithAttemptSpanStartOptions(nil), "WithAttemptSpanStartOptions"},
 	} {

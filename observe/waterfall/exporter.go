@@ -12,12 +12,15 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/seed-89b3229b/retry/internal/errtree"
 )
 
 const (
 	// maxTraces is how many unfinished traces are kept. The oldest gives way, and is drawn as far as it is known.
 	maxTraces = 128
-	// maxSpans is how many spans of a trace are kept. Those that end later are only counted.
+	// maxSpans is how many spans of a trace are kept. Of those that end later, as many again are if they are above one that is
+	// kept; the others are only counted.
 	maxSpans = 512
 )
 
@@ -27,11 +30,12 @@ var (
 )
 
 // Exporter draws traces: a span processor and a span exporter. New makes it; its fields may be set before it is used. It is
-// safe for concurrent use, writes each trace in one piece, and keeps a bounded number of spans: 512 each of 128 traces.
+// safe for concurrent use, writes each trace in one piece, and keeps a bounded number of spans: of 128 traces 512 each, and at
+// most as many of those above them. Spans that end wait for the writer, which must not start spans of the same trace provider.
 type Exporter struct {
 	// Color says whether to use colours. New sets it if the writer is a terminal and NO_COLOR is not set.
 	Color bool
-	// Width is how many columns the bars have; below 1: 48.
+	// Width is how many columns the bars have; below 1: 48; above 1000: 1000.
 	Width int
 	// Show says which attributes stand beside the bars. Nil: those of retries but for names and limits, error.type, and
 	// of HTTP the status code and the number of the resend.
@@ -46,12 +50,17 @@ type Exporter struct {
 }
 
 // New makes an Exporter that writes to w; nil: to nobody.
-func New(w io.Writer) *Exporter { return &Exporter{w: w, Color: colorful(w)} }
+func New(w io.Writer) *Exporter {
+	if errtree.IsNil(w) {
+		return new(Exporter)
+	}
+	return &Exporter{w: w, Color: colorful(w)}
+}
 
 // colorful reports whether w is a terminal whose user has nothing against colours (no-color.org).
 func colorful(w io.Writer) bool {
 	file, ok := w.(*os.File)
-	if !ok || file == nil || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return false
 	}
 	info, err := file.Stat()
@@ -60,48 +69,46 @@ func colorful(w io.Writer) bool {
 
 // OnStart implements sdktrace.SpanProcessor.
 func (x *Exporter) OnStart(_ context.Context, s sdktrace.ReadWriteSpan) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if !x.closed {
-		x.tree(s.SpanContext().TraceID()).open++
-	}
+	handle(x.locked(func() (err error) {
+		t, err := x.tree(s.SpanContext().TraceID())
+		t.open++
+		return err
+	}))
 }
 
 // OnEnd implements sdktrace.SpanProcessor.
 func (x *Exporter) OnEnd(s sdktrace.ReadOnlySpan) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.closed {
-		return
-	}
-	id := s.SpanContext().TraceID()
-	t := x.tree(id)
-	x.add(t, s)
-	if t.open--; t.open <= 0 {
-		handle(x.draw(id))
-	}
+	handle(x.locked(func() error {
+		id := s.SpanContext().TraceID()
+		t, err := x.tree(id)
+		t.open--
+		t.add(s, x.show)
+		if t.open > 0 {
+			return err
+		}
+		return errors.Join(err, x.draw(id))
+	}))
 }
 
 // ExportSpans implements sdktrace.SpanExporter. Its error is the writer's.
 func (x *Exporter) ExportSpans(_ context.Context, spans []sdktrace.ReadOnlySpan) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.closed {
-		return nil
-	}
-	var rooted []trace.TraceID
-	for _, s := range spans {
-		id := s.SpanContext().TraceID()
-		x.add(x.tree(id), s)
-		if !s.Parent().IsValid() {
-			rooted = append(rooted, id)
+	return x.locked(func() error {
+		var rooted []trace.TraceID
+		var errs []error
+		for _, s := range spans {
+			id := s.SpanContext().TraceID()
+			t, err := x.tree(id)
+			errs = append(errs, err)
+			t.add(s, x.show)
+			if !s.Parent().IsValid() {
+				rooted = append(rooted, id)
+			}
 		}
-	}
-	var errs []error
-	for _, id := range rooted {
-		errs = append(errs, x.draw(id))
-	}
-	return errors.Join(errs...)
+		for _, id := range rooted {
+			errs = append(errs, x.draw(id))
+		}
+		return errors.Join(errs...)
+	})
 }
 
 // ForceFlush implements sdktrace.SpanProcessor. It does nothing: what is complete has been drawn, and half a trace would be
@@ -110,22 +117,33 @@ func (x *Exporter) ForceFlush(context.Context) error { return nil }
 
 // Shutdown draws what is left of unfinished traces, and ends the exporter. Its error is the writer's.
 func (x *Exporter) Shutdown(context.Context) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	var errs []error
-	for len(x.order) > 0 {
-		errs = append(errs, x.draw(x.order[0]))
-	}
-	x.closed = true
-	return errors.Join(errs...)
+	return x.locked(func() error {
+		var errs []error
+		for len(x.order) > 0 {
+			errs = append(errs, x.draw(x.order[0]))
+		}
+		x.closed = true
+		return errors.Join(errs...)
+	})
 }
 
-// tree returns the trace with the given id, known or new.
-func (x *Exporter) tree(id trace.TraceID) *tree {
+// locked does something with the traces, until Shutdown. Nothing of OpenTelemetry is called meanwhile: an error handler, say,
+// may start spans.
+func (x *Exporter) locked(do func() error) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return nil
+	}
+	return do()
+}
+
+// tree returns the trace with the given id, known or new. The error is that of drawing the one that it replaces.
+func (x *Exporter) tree(id trace.TraceID) (_ *tree, err error) {
 	t := x.traces[id]
 	if t == nil {
 		if len(x.order) == maxTraces {
-			handle(x.draw(x.order[0]))
+			err = x.draw(x.order[0])
 		}
 		if x.traces == nil {
 			x.traces = map[trace.TraceID]*tree{}
@@ -134,17 +152,7 @@ func (x *Exporter) tree(id trace.TraceID) *tree {
 		x.traces[id] = t
 		x.order = append(x.order, id)
 	}
-	return t
-}
-
-func (x *Exporter) add(t *tree, s sdktrace.ReadOnlySpan) {
-	switch {
-	case !s.SpanContext().IsSampled(): // recorded for others
-	case len(t.spans) == maxSpans:
-		t.dropped++
-	default:
-		t.spans = append(t.spans, newSpan(s, x.show))
-	}
+	return t, err
 }
 
 func (x *Exporter) show(a attribute.KeyValue) bool {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"io"
+	"math"
 	"regexp"
 	"strings"
 	"sync"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
@@ -62,6 +65,72 @@ func TestManySpans(t *testing.T) {
 	text := drawn(t, nil, spans...)
 	assert.Equal(t, 513, strings.Count(text, "\n"))
 	assert.True(t, strings.HasSuffix(text, "\n… and 88 more spans\n"), text[len(text)-200:])
+}
+
+// What is above the spans that are kept ends after them all, and is kept too: the tree holds together.
+func TestManySpansBelowOne(t *testing.T) {
+	var out strings.Builder
+	tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(waterfall.New(&out))).Tracer("")
+	ctx, root := tracer.Start(t.Context(), "request")
+	ctx, operation := tracer.Start(ctx, "orders")
+	for range 20_000 {
+		_, attempt := tracer.Start(ctx, "orders attempt")
+		attempt.End()
+	}
+	operation.End()
+	root.End()
+	lines := strings.Split(out.String(), "\n")
+	require.Len(t, lines, 512+2+1+1)
+	assert.Regexp(t, `^request +ok  `, lines[0])
+	assert.Regexp(t, `^  orders +ok  `, lines[1])
+	for _, line := range lines[2:514] {
+		require.Regexp(t, `^    orders attempt +ok  `, line)
+	}
+	assert.Equal(t, "… and 19488 more spans", lines[514])
+}
+
+// A chain of spans, each above the one that ended before it, has an end too.
+func TestManySpansAboveOneAnother(t *testing.T) {
+	var out strings.Builder
+	tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(waterfall.New(&out))).Tracer("")
+	var chain []trace.Span
+	ctx, span := context.Background(), trace.Span(nil)
+	for range 2000 {
+		ctx, span = tracer.Start(ctx, "deep")
+		chain = append(chain, span)
+	}
+	for i := range chain {
+		chain[len(chain)-1-i].End()
+	}
+	assert.Equal(t, 1025, strings.Count(out.String(), "\n"))
+	assert.Contains(t, out.String(), "… and 976 more spans")
+}
+
+// Bars are of a width that a terminal may have, whatever is asked for.
+func TestWidth(t *testing.T) {
+	for width, want := range map[int]int{math.MinInt: 48, 0: 48, 1: 1, 1000: 1000, 1001: 1000, math.MaxInt: 1000} {
+		text := drawn(t, func(x *waterfall.Exporter) { x.Width = width }, stub(1, 0, "s", 0, ms), stub(2, 1, "c", -ms, 2*ms))
+		for _, bar := range regexp.MustCompile(`\|(.*)\|`).FindAllStringSubmatch(text, -1) {
+			assert.Len(t, bar[1], want)
+		}
+	}
+}
+
+// OpenTelemetry's error handler may use the tracer that the exporter watches.
+func TestErrorHandlerThatTraces(t *testing.T) {
+	tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(waterfall.New(brokenPipe{}))).Tracer("")
+	told := 0
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+		assert.ErrorIs(t, err, io.ErrClosedPipe)
+		if told++; told < 5 {
+			_, s := tracer.Start(t.Context(), "told")
+			s.End()
+		}
+	}))
+	defer otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {}))
+	_, s := tracer.Start(t.Context(), "first")
+	s.End()
+	assert.Equal(t, 5, told)
 }
 
 // Traces that end at the same time are each drawn in one piece.

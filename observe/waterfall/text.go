@@ -9,6 +9,7 @@ import (
 
 const (
 	defaultWidth = 48
+	maxWidth     = 1000
 	maxLabel     = 40 // columns of the names
 	maxService   = 16
 	red, green   = "\x1b[31m", "\x1b[32m"
@@ -20,6 +21,7 @@ func (t *tree) text(width int, color bool) string {
 	if width < 1 {
 		width = defaultWidth
 	}
+	width = min(width, maxWidth)
 	rows := t.rows()
 	first, last := rows[0].start, rows[0].end
 	var labels, services, durations column

@@ -16,7 +16,22 @@ import (
 type tree struct {
 	open    int // spans that have started and not ended
 	spans   []*span
+	parents map[trace.SpanID]bool // of the spans
 	dropped int
+}
+
+func (t *tree) add(s sdktrace.ReadOnlySpan, show func(attribute.KeyValue) bool) {
+	switch {
+	case !s.SpanContext().IsSampled(): // recorded for others
+	case len(t.spans) >= maxSpans && !t.parents[s.SpanContext().SpanID()], len(t.spans) >= 2*maxSpans:
+		t.dropped++
+	default:
+		t.spans = append(t.spans, newSpan(s, show))
+		if t.parents == nil {
+			t.parents = map[trace.SpanID]bool{}
+		}
+		t.parents[s.Parent().SpanID()] = true
+	}
 }
 
 // span is what is drawn of a span.

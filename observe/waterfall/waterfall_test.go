@@ -246,7 +246,7 @@ func TestWriteErrors(t *testing.T) {
 	require.ErrorIs(t, x.ExportSpans(t.Context(), twoServices), io.ErrClosedPipe)
 	require.NoError(t, x.ExportSpans(t.Context(), twoServices[:1]))
 	require.ErrorIs(t, x.Shutdown(t.Context()), io.ErrClosedPipe)
-	for _, x := range []*waterfall.Exporter{waterfall.New(nil), new(waterfall.Exporter)} {
+	for _, x := range []*waterfall.Exporter{waterfall.New(nil), waterfall.New((*strings.Builder)(nil)), waterfall.New((*os.File)(nil)), new(waterfall.Exporter)} {
 		require.NoError(t, x.ExportSpans(t.Context(), twoServices))
 		require.NoError(t, x.Shutdown(t.Context()))
 	}
