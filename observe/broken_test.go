@@ -158,6 +158,18 @@ func TestSpanProcessorsThatPanic(t *testing.T) {
 	}
 }
 
+// The processor breaks over the attempt that panicked: the operation is counted all the same, and no longer under way.
+func TestSpanProcessorThatPanicsOverAPanic(t *testing.T) {
+	r := record(observe.WithActiveOperations())
+	r.tracers.RegisterSpanProcessor(panicking{end: 1, started: new(int), ended: new(int)})
+	assert.Panics(t, func() {
+		_ = retry.Run(t.Context(), func(context.Context) error { panic("first") }, policy, retry.WithObserver(r.observer))
+	})
+	text := r.everything(t)
+	assert.Contains(t, text, "retry.operation.active ({operation})\n    {retry.name=\"orders\"} value=0\n")
+	assert.Contains(t, text, `{error.type="panic", retry.name="orders", retry.outcome="panic"} count=1 sum=1`)
+}
+
 type noText struct{}
 
 func (noText) Error() string { panic("boom") }
