@@ -22,6 +22,7 @@ import (
 
 	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/observe"
+	"github.com/seed-89b3229b/retry/retrytest"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
 )
@@ -148,7 +149,8 @@ func TestDocumentedMetrics(t *testing.T) {
 	r := record(observe.WithActiveOperations())
 	fail := func(context.Context) error { return errRefused }
 	refuse := throttle.Func(func(context.Context, time.Time) (time.Duration, error) { return 0, errInvalid })
-	options := retry.MustNew(retry.WithName("n"), retry.WithMaxAttempts(2), retry.WithStrategy(strategy.Constant{Delay: ms}), retry.WithObserver(r.observer))
+	options := retry.MustNew(retry.WithName("n"), retry.WithMaxAttempts(2), retry.WithStrategy(strategy.Constant{Delay: ms}),
+		retry.WithObserver(r.observer), retry.WithClock(retrytest.NewClock()))
 	require.Error(t, retry.Run(t.Context(), fail, options))
 	require.Error(t, retry.Run(t.Context(), fail, options, retry.WithThrottle(refuse)))
 	buckets := map[string]string{}
