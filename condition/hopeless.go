@@ -29,7 +29,8 @@ import (
 //     condition for that in front;
 //   - sql.ErrNoRows, sql.ErrTxDone and errors.ErrUnsupported, matched as errors.Is does;
 //   - requests that net/http refuses to send, for which it has no types: an unsupported scheme, no host, an invalid
-//     method or header, and a loop of redirects. Only these are told by their text, and only in errors made by
+//     method, header or trailer, a body that is not as long as its Content-Length, and a loop of redirects; and a proxy
+//     that does not take the client's password. Only these are told by their text, and only in errors made by
 //     errors.New, as net/http's are.
 //
 // Not listed, because a second attempt may find it changed: a host name that was not found, a file that does not exist,
@@ -116,9 +117,19 @@ var plain = reflect.TypeOf(errors.New(""))
 
 // isRefusal reports whether text is one of those by which net/http refuses a request.
 func isRefusal(text string) bool {
-	return strings.HasPrefix(text, "unsupported protocol scheme ") ||
-		strings.HasPrefix(text, "net/http: invalid header ") ||
-		strings.HasPrefix(text, "net/http: invalid method ") ||
-		text == "http: no Host in request URL" ||
-		text == "stopped after 10 redirects"
+	switch text {
+	case "http: no Host in request URL", "http: invalid Host header", "net/http: can't write control character in Request.URL",
+		"http2: request body larger than specified content length", "stopped after 10 redirects",
+		http.StatusText(http.StatusProxyAuthRequired): // all that is left of a proxy's answer to CONNECT
+		return true
+	}
+	for _, begin := range [...]string{
+		"unsupported protocol scheme ", "net/http: invalid header ", "net/http: invalid trailer ", "net/http: invalid method ",
+		"http: ContentLength=", "http: Request.ContentLength=",
+	} {
+		if strings.HasPrefix(text, begin) {
+			return true
+		}
+	}
+	return false
 }

@@ -58,6 +58,14 @@ func TestRealErrors(t *testing.T) {
 		{"bad URL", get("http://[::1"), answers{hopeless: stop}},
 		{"bad header", badHeader, answers{hopeless: stop}},
 		{"bad method", badMethod, answers{hopeless: stop}},
+		{"bad trailer", refused(func(r *http.Request) { r.Trailer = http.Header{"A B": nil} }), answers{hopeless: stop}},
+		{"bad host, to a proxy", viaProxy("http://a.invalid", "b c"), answers{hopeless: stop}},
+		{"bad path", refused(func(r *http.Request) { r.URL.RawQuery = "a\x00b" }), answers{hopeless: stop}},
+		{"body too short", refused(withBody("abc", 5)), answers{hopeless: stop}},
+		{"body too long", refused(withBody("abc", 1)), answers{hopeless: stop}},
+		{"body missing", refused(func(r *http.Request) { r.ContentLength = 5 }), answers{hopeless: stop}},
+		{"body too long for HTTP/2", tooLongForHTTP2, answers{hopeless: stop}},
+		{"proxy wants a password", viaProxy("https://a.invalid", ""), answers{hopeless: stop}},
 		{"redirect loop", redirectLoop, answers{hopeless: stop}},
 		{"bad JSON", badJSON, answers{hopeless: stop}},
 	} {
@@ -275,6 +283,48 @@ func badHeader(t *testing.T) error {
 func badMethod(*testing.T) error {
 	req := &http.Request{Method: "A B", URL: &url.URL{Scheme: "http", Host: "127.0.0.1"}, Header: http.Header{}}
 	return failed(http.DefaultClient.Do(req))
+}
+
+// refused sends a request, changed so that it cannot be sent, to a server that would answer it only after all of its body.
+func refused(change func(*http.Request)) func(*testing.T) error {
+	return func(t *testing.T) error {
+		s, client := server(t, (*httptest.Server).Start, func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+		})
+		req, err := http.NewRequest(http.MethodPut, s.URL, nil)
+		require.NoError(t, err)
+		change(req)
+		return failed(client.Do(req))
+	}
+}
+
+func withBody(text string, length int64) func(*http.Request) {
+	return func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader(text)), length }
+}
+
+func tooLongForHTTP2(t *testing.T) error {
+	start := func(s *httptest.Server) { s.EnableHTTP2 = true; s.StartTLS() }
+	s, client := server(t, start, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	req, err := http.NewRequest(http.MethodPut, s.URL, nil)
+	require.NoError(t, err)
+	withBody("abc", 1)(req)
+	return failed(client.Do(req))
+}
+
+// viaProxy sends a request through a proxy that asks everybody for a password.
+func viaProxy(url, host string) func(*testing.T) error {
+	return func(t *testing.T) error {
+		s, client := server(t, (*httptest.Server).Start, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusProxyAuthRequired)
+		})
+		req, err := http.NewRequest(http.MethodGet, s.URL, nil)
+		require.NoError(t, err)
+		client.Transport.(*http.Transport).Proxy = http.ProxyURL(req.URL)
+		req, err = http.NewRequest(http.MethodGet, url, nil)
+		require.NoError(t, err)
+		req.Host = host
+		return failed(client.Do(req))
+	}
 }
 
 func redirectLoop(t *testing.T) error {
