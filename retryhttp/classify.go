@@ -36,20 +36,23 @@ func (f *flight) classify(err error) throttle.Outcome {
 
 // failed judges an attempt without an answer.
 func (f *flight) failed(err error) throttle.Outcome {
-	code, http2 := http2Code(err)
-	fail := &Failure{Request: f.request, Sent: f.sent(err) && !(http2 && code == refusedStream), Err: err}
+	if err == context.DeadlineExceeded && f.expired() {
+		err = context.Cause(f.attempt) // over HTTP/2 it is the context's error, not its cause
+	}
+	http2 := http2EndOf(err)
+	fail := &Failure{Request: f.request, Sent: f.sent(err) && !http2.undone, Err: err}
 	o := throttle.Outcome{Err: fail}
 	switch {
-	case hopeless(f.request, err), http2 && hopelessCode(code), canceled(f.request):
+	case hopeless(f.request, err), http2.hopeless(), canceled(f.request):
 		o.Decided = throttle.No
 	case !f.repeatable():
-		if !fail.Sent || f.safe {
-			fail.Err = &bodyError{err}
-		}
 		o.Decided, o.Class = throttle.No, f.classOf(fail)
+		if (!fail.Sent || f.safe) && o.Class != throttle.Unset && o.Class != throttle.Canceled {
+			fail.Err = &bodyError{err} // nothing else speaks against another attempt
+		}
 	case fail.Sent && !f.safe:
 		o.Decided, o.Class = throttle.No, f.classOf(fail)
-	case http2 && code == enhanceYourCalm:
+	case http2.code == enhanceYourCalm:
 		fail.verdict = condition.Throttled
 	case unknownHost(err):
 		fail.verdict = condition.Stop
@@ -109,11 +112,20 @@ func (f *flight) classOf(fail *Failure) throttle.Class {
 
 // sent reports whether the server may have seen the request of an attempt that failed with err.
 func (f *flight) sent(err error) bool {
-	_, traced := f.t.base().(*http.Transport)
-	if traced || f.probe.asked.Load() {
+	if f.traced() {
 		return f.probe.sent(f.attempt.Err() != nil)
 	}
-	return notSent.Check(err) != condition.Retry // a Base that knows nothing of httptrace
+	return notSent.Check(err) != condition.Retry
+}
+
+// traced reports whether whoever made the attempt knows of traces. A *http.Transport does, but not all that may be
+// registered with it for a scheme (RegisterProtocol).
+func (f *flight) traced() bool {
+	if f.probe.closely {
+		return f.probe.asked.Load() || f.probe.connected.Load()
+	}
+	_, ok := f.t.base().(*http.Transport)
+	return ok
 }
 
 var (

@@ -17,17 +17,16 @@ func (f *flight) discard() {
 }
 
 // drain reads the body to its end if that is near, so that the connection can be used again, and closes it in any case. It
-// takes no longer than it may, whatever the server does: net/http's bodies end a read that goes on when they are closed.
+// takes no longer than it may, whatever the server does: net/http's bodies end a read that goes on when they are closed. But
+// one that is unpacked cannot be closed while its first read waits for the first bytes; so that is not waited for, and
+// what is left ends with the attempt's context or the connection.
 func (t *Transport) drain(r *http.Response, to io.Writer) {
-	if r.Body == nil {
-		return
-	}
-	defer closeBody(r.Body)
-	limit, within := t.drainLimits()
-	if r.Body == http.NoBody || limit < 0 || within < 0 || to == io.Discard && r.ContentLength > limit {
-		return
-	}
 	body := r.Body
+	limit, within := t.drainLimits()
+	if body == nil || body == http.NoBody || limit < 0 || within < 0 || to == io.Discard && r.ContentLength > limit {
+		closeBody(body)
+		return
+	}
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -39,7 +38,12 @@ func (t *Transport) drain(r *http.Response, to io.Writer) {
 	select {
 	case <-over:
 	case <-timer.C:
+		if r.Uncompressed {
+			go closeBody(body)
+			return
+		}
 	}
+	closeBody(body)
 }
 
 func (t *Transport) drainLimits() (bytes int64, d time.Duration) {
@@ -53,11 +57,14 @@ func (t *Transport) drainLimits() (bytes int64, d time.Duration) {
 	return bytes, d
 }
 
-// retain puts what can be read of the body within the limits of draining in its place.
-func (t *Transport) retain(r *http.Response) {
+// retain puts what can be read of the body within the limits of draining in its place, and ends the attempt's context.
+func (f *flight) retain() {
 	var came pool
-	t.drain(r, &came)
-	r.Body = io.NopCloser(bytes.NewReader(came.take()))
+	f.t.drain(f.response, &came)
+	f.response.Body = io.NopCloser(bytes.NewReader(came.take()))
+	if f.kept.release != nil {
+		f.kept.release()
+	}
 }
 
 // pool collects what is written to it until it is taken; a write that comes later is lost.

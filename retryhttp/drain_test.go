@@ -168,6 +168,7 @@ func (c closing) Close() error { c.close(); return nil }
 func TestHostileBodies(t *testing.T) {
 	for name, serve := range map[string]func(http.ResponseWriter, *http.Request){
 		"endless": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(503)
 			for {
 				if _, err := w.Write(make([]byte, 1<<10)); err != nil {
 					return
@@ -175,6 +176,14 @@ func TestHostileBodies(t *testing.T) {
 			}
 		},
 		"stalled": func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(503)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		},
+		// net/http cannot close a body while it waits for the first bytes that it unpacks.
+		"stalled, compressed": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			w.WriteHeader(503)
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		},
@@ -182,10 +191,7 @@ func TestHostileBodies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			transport := retryhttp.NewTransport(nil, atOnce, retry.WithMaxAttempts(3))
 			transport.DrainTime = 5 * time.Millisecond
-			s := newServer(t, transport, func(_ int, w http.ResponseWriter, r *http.Request) {
-				w.WriteHeader(503)
-				serve(w, r)
-			})
+			s := newServer(t, transport, func(_ int, w http.ResponseWriter, r *http.Request) { serve(w, r) })
 			response, err := s.client.Get(s.URL)
 			require.NoError(t, err)
 			assert.Equal(t, 503, response.StatusCode)
@@ -199,6 +205,32 @@ func TestHostileBodies(t *testing.T) {
 			require.ErrorAs(t, err, &failure)
 			assert.LessOrEqual(t, len(read(t, failure.Response)), retryhttp.DefaultDrainBytes)
 		})
+	}
+}
+
+// TestStalledBodyEnds: with an attempt timeout nothing is left of it, once it was given up: not even where it could not be
+// closed.
+func TestStalledBodyEnds(t *testing.T) {
+	for _, exhausted := range []bool{false, true} {
+		ended := make(chan struct{}, 2)
+		transport := retryhttp.NewTransport(nil, atOnce, retry.WithMaxAttempts(2), retry.WithAttemptTimeout(time.Minute))
+		transport.DrainTime, transport.ErrorOnExhausted = time.Millisecond, exhausted
+		s := newServer(t, transport, func(n int, w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			w.WriteHeader(503)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+			ended <- struct{}{}
+		})
+		response, err := s.client.Get(s.URL)
+		<-ended
+		if exhausted {
+			require.ErrorIs(t, err, retry.ErrExhausted)
+		} else {
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+		}
+		<-ended
 	}
 }
 

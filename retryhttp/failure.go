@@ -18,6 +18,7 @@ var ErrBody = errors.New("retryhttp: request body cannot be sent again")
 var (
 	errCanceled   = errors.New("retryhttp: Request.Cancel was closed")
 	errNoResponse = errors.New("retryhttp: Base returned neither a response nor an error")
+	errNoBody     = errors.New("GetBody returned nil")
 )
 
 // Failure is how one attempt failed: by an error, or by an answer. It is what the policy's conditions, strategy and

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/internal/errtree"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
@@ -81,8 +82,14 @@ func (f *flight) try(ctx context.Context) (*flight, error) {
 		closeBody(response.Body)
 		response = nil
 	}
+	if errtree.IsNil(err) { // a nil pointer too
+		err = nil
+	}
 	if response != nil {
 		response.Request = f.request // as Base would have it: ours is a copy with a context that ends
+		if response.Body == nil {
+			response.Body = http.NoBody
+		}
 	}
 	f.response = response
 	return f, err
@@ -139,7 +146,7 @@ func (f *flight) fill(r *http.Request) error {
 			return err
 		}
 		if body == nil {
-			body = http.NoBody
+			return errNoBody
 		}
 		r.Body = body
 	}
@@ -164,7 +171,7 @@ func (f *flight) result(err error) (*http.Response, error) {
 	}
 	if f.t.ErrorOnExhausted {
 		if gaveUp, ok := err.(*retry.Error); ok && !errors.Is(gaveUp.Reason, retry.ErrNotRetryable) {
-			f.t.retain(f.response)
+			f.retain()
 			return nil, surface(err)
 		}
 	}

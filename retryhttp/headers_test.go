@@ -2,6 +2,7 @@ package retryhttp_test
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"regexp"
 	"testing"
@@ -124,6 +125,31 @@ func TestIdempotencyKey(t *testing.T) {
 
 	transport.IdempotencyKey = func(*http.Request) string { return "" }
 	assert.Equal(t, []string{""}, keys(post(t, "x")), "none for this one")
+}
+
+// TestRedirect: what is set for an attempt does not go with a redirect, which is another request, with attempts and a key of
+// its own.
+func TestRedirect(t *testing.T) {
+	var seen []string
+	transport := retryhttp.NewTransport(nil, atOnce)
+	transport.AttemptHeaders = retryhttp.GRPCHeaders
+	keys := 0
+	transport.IdempotencyKey = func(*http.Request) string { keys++; return itoa(keys) }
+	s := newServer(t, transport, func(n int, w http.ResponseWriter, r *http.Request) {
+		all, _ := io.ReadAll(r.Body)
+		seen = append(seen, r.URL.Path+" "+string(all)+" key "+r.Header.Get("Idempotency-Key")+" before "+r.Header.Get("Grpc-Previous-Rpc-Attempts"))
+		switch n {
+		case 1, 3:
+			w.WriteHeader(503)
+		case 2:
+			http.Redirect(w, r, "/b", http.StatusTemporaryRedirect)
+		}
+	})
+	response, err := s.client.Post(s.URL+"/a", "text/plain", newReader("x"))
+	require.NoError(t, err)
+	assert.Empty(t, read(t, response))
+	assert.Equal(t, []string{"/a x key 1 before ", "/a x key 1 before 1", "/b x key 2 before ", "/b x key 2 before 1"}, seen)
+	assert.NotContains(t, response.Request.Header, "Idempotency-Key")
 }
 
 func TestIsIdempotent(t *testing.T) {

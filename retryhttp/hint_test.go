@@ -1,6 +1,7 @@
 package retryhttp_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"strconv"
@@ -163,6 +164,7 @@ func TestHostKey(t *testing.T) {
 	for url, want := range map[string]throttle.Key{
 		"http://example.com": "http://example.com", "http://Example.COM:80/x?y": "http://example.com",
 		"https://example.com:443": "https://example.com", "https://example.com:80": "https://example.com:80",
+		"http://example.com:": "http://example.com", "ftp://example.com:": "ftp://example.com",
 		"http://[::1]:80": "http://[::1]", "http://example.com:443": "http://example.com:443",
 	} {
 		assert.Equal(t, want, retryhttp.HostKey(newRequest(t, "GET", url, nil)), url)
@@ -235,6 +237,30 @@ func TestBudget(t *testing.T) {
 	assert.Equal(t, []string{"a.com", "b.com:8080", "free.com"}, made)
 	assert.Equal(t, &countingBudget{started: 8, charged: 4*3 + 4*2, settled: 8}, budgets["a.com"])
 	assert.Equal(t, &countingBudget{started: 4, charged: 2*3 + 2*2, settled: 4}, budgets["b.com:8080"])
+}
+
+// TestBudgetOfABusyHost is not forgotten while the host is called, however many others there are: a policy that comes later
+// shares it.
+func TestBudgetOfABusyHost(t *testing.T) {
+	made := 0
+	transport := retryhttp.NewTransport(&answers{codes: []int{200}})
+	transport.Budget = func(host string) throttle.Budget {
+		if host == "busy.com" {
+			made++
+		}
+		return nil
+	}
+	send := func(ctx context.Context, host string) {
+		response, err := transport.RoundTrip(newRequest(t, "GET", "http://"+host, nil).WithContext(ctx))
+		require.NoError(t, err)
+		_ = response.Body.Close()
+	}
+	for i := range 5000 {
+		send(t.Context(), "busy.com")
+		send(t.Context(), "host-"+itoa(i)+".com")
+	}
+	send(retryhttp.ContextWithPolicy(t.Context(), retry.MustNew()), "busy.com")
+	assert.Equal(t, 1, made)
 }
 
 type countingBudget struct{ started, charged, settled int }

@@ -3,6 +3,7 @@ package retryhttp
 import (
 	"errors"
 	"reflect"
+	"strings"
 
 	"github.com/seed-89b3229b/retry/internal/errtree"
 )
@@ -26,33 +27,50 @@ type http2StreamError struct {
 
 func (e http2StreamError) Error() string { return "stream error" }
 
-// http2Code returns the code by which a server ended the stream, or with GOAWAY the connection. net/http itself repeats
-// what a server that goes away has not begun; what is left of GOAWAY is of unknown outcome.
-func http2Code(err error) (code uint64, ok bool) {
+// http2End is how a server ended a stream, or with GOAWAY the connection.
+type http2End struct {
+	code   uint64 // 0: by neither, or for no reason
+	undone bool   // the server has not begun with the request
+}
+
+// http2EndOf finds it in an error. What a server that goes away has not begun is mostly repeated by net/http itself.
+func http2EndOf(err error) (end http2End) {
 	var stream http2StreamError
 	if errors.As(err, &stream) {
-		return uint64(stream.Code), true
+		return http2End{uint64(stream.Code), stream.Code == refusedStream}
 	}
 	errtree.Walk(err, func(err error) bool {
-		code, ok = goAwayCode(err)
+		var ok bool
+		end, ok = goAway(err)
 		return !ok
 	})
-	return code, ok
+	return end
 }
 
-// goAwayCode reads a GoAwayError, which has no As method, by the names of its fields.
-func goAwayCode(err error) (uint64, bool) {
+// goAway reads a GoAwayError, which has no As method, by the names of its fields; its stream may have been begun. For the
+// first request of a connection that the server closes without having begun it, net/http has no type, only a text.
+func goAway(err error) (end http2End, ok bool) {
+	if name, ok := strings.CutPrefix(err.Error(), "http2: Transport received GOAWAY from server ErrCode:"); ok {
+		return http2End{http2Names[name], true}, true
+	}
 	v := reflect.ValueOf(err)
 	if v.Kind() != reflect.Struct || !v.FieldByName("LastStreamID").IsValid() {
-		return 0, false
+		return end, false
 	}
 	if code := v.FieldByName("ErrCode"); code.IsValid() && code.CanUint() {
-		return code.Uint(), true
+		return http2End{code: code.Uint()}, true
 	}
-	return 0, false
+	return end, false
 }
 
-// hopelessCode reports whether the server will never take the request in this form.
-func hopelessCode(code uint64) bool {
-	return code == protocolError || code == inadequateSecurity || code == http11Required
+var http2Names = map[string]uint64{
+	"PROTOCOL_ERROR":      protocolError,
+	"ENHANCE_YOUR_CALM":   enhanceYourCalm,
+	"INADEQUATE_SECURITY": inadequateSecurity,
+	"HTTP_1_1_REQUIRED":   http11Required,
+}
+
+// hopeless reports whether the server will never take the request in this form.
+func (e http2End) hopeless() bool {
+	return e.code == protocolError || e.code == inadequateSecurity || e.code == http11Required
 }

@@ -12,11 +12,13 @@ import (
 	"reflect"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/condition"
 	"github.com/seed-89b3229b/retry/retryhttp"
 	"github.com/seed-89b3229b/retry/throttle"
 )
@@ -163,10 +165,11 @@ func TestHTTP2(t *testing.T) {
 
 // TestHTTP2NotBegun: what net/http repeats by itself, since the server has not begun it, reaches any method's server twice.
 func TestHTTP2NotBegun(t *testing.T) {
-	const refused = 7
+	const internal, refused = 2, 7
 	for name, end := range map[string]func(stream uint32) ([]byte, bool){
-		"GOAWAY":         func(stream uint32) ([]byte, bool) { return goAway(0, 0), true },
-		"REFUSED_STREAM": func(stream uint32) ([]byte, bool) { return resetStream(stream, refused), false },
+		"GOAWAY":                 func(stream uint32) ([]byte, bool) { return goAway(0, 0), true },
+		"REFUSED_STREAM":         func(stream uint32) ([]byte, bool) { return resetStream(stream, refused), false },
+		"GOAWAY, internal error": func(stream uint32) ([]byte, bool) { return goAway(0, internal), true }, // net/http does not
 	} {
 		s := newFrameServer(t, func(n int, stream uint32) ([]byte, bool) {
 			if n == 1 {
@@ -179,6 +182,43 @@ func TestHTTP2NotBegun(t *testing.T) {
 		require.NoError(t, err, name)
 		_ = response.Body.Close()
 		assert.EqualValues(t, 2, s.requests.Load(), name)
+	}
+}
+
+// TestHTTP2TurnedAway: a server that will have nothing of a new connection says why, in a text.
+func TestHTTP2TurnedAway(t *testing.T) {
+	const protocol, calm, security, http11 = 1, 11, 12, 13
+	for code, want := range map[uint32][]throttle.Class{
+		protocol: {throttle.Permanent}, security: {throttle.Permanent}, http11: {throttle.Permanent},
+		calm: {throttle.Throttled, throttle.Throttled},
+	} {
+		s := newFrameServer(t, func(int, uint32) ([]byte, bool) { return goAway(0, code), true })
+		told := &history{}
+		client := &http.Client{Transport: retryhttp.NewTransport(s.base, atOnce, retry.WithMaxAttempts(2), retry.WithThrottle(told))}
+		_, err := client.Post(s.url, "text/plain", newReader("x"))
+		require.Error(t, err)
+		assert.Equal(t, want, told.classes, err)
+	}
+}
+
+// TestHTTP2Timeout: an attempt timeout is known as one, though here net/http passes on the context's error and not its
+// cause, and conditions see the same Failure as ever.
+func TestHTTP2Timeout(t *testing.T) {
+	var seen []error
+	transport := retryhttp.NewTransport(nil, atOnce, retry.WithMaxAttempts(2), retry.WithAttemptTimeout(20*time.Millisecond),
+		retry.WithCondition(condition.Func(func(err error) condition.Verdict { seen = append(seen, err); return condition.Unknown })))
+	s := startServer(t, transport, func(s *httptest.Server) { s.EnableHTTP2 = true; s.StartTLS() },
+		func(_ int, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	s.base.TLSClientConfig = s.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
+	_, err := s.client.Get(s.URL)
+	require.ErrorIs(t, err, retry.ErrAttemptTimeout)
+	require.NotEmpty(t, seen)
+	assert.IsType(t, &retryhttp.Failure{}, seen[0])
+	for range 5 { // the first may not get beyond the handshake
+		before := s.requests.Load()
+		_, err = s.client.Post(s.URL, "text/plain", newReader("x"))
+		require.ErrorIs(t, err, retry.ErrAttemptTimeout)
+		assert.LessOrEqual(t, s.requests.Load(), before+1)
 	}
 }
 

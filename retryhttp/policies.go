@@ -23,6 +23,7 @@ func hostOf(r *http.Request) host {
 	case "https":
 		h.name = strings.TrimSuffix(h.name, ":443")
 	}
+	h.name = strings.TrimSuffix(h.name, ":") // a port may be left empty
 	return h
 }
 
@@ -49,12 +50,18 @@ var defaultPolicy = new(retry.Policy)
 // policyFor returns the policy for a request. One is derived for each host, once, so that nothing is put together for a
 // single request.
 func (t *Transport) policyFor(r *http.Request) (*retry.Policy, error) {
+	if t == nil {
+		return nil, t.Validate()
+	}
 	key := policyKey{policy: t.Policy}
 	if p, ok := r.Context().Value(overrideKey{}).(*retry.Policy); ok {
 		key.policy = p
 	}
 	if t.Budget != nil || t.Gate != nil && t.Keys == nil {
 		key.host = hostOf(r)
+	}
+	if t.Budget != nil {
+		t.budgets.get(key.host) // so that it is remembered as long as the policies which have it
 	}
 	d, ok := t.policies.get(key)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 // probe finds out whether the server may have seen one attempt's request. Its hooks run in other goroutines, and may run
 // after the attempt is over.
 type probe struct {
-	asked     atomic.Bool // for a connection: whoever makes the attempt knows of traces
+	asked     atomic.Bool // for a connection
 	connected atomic.Bool
 	wrote     atomic.Bool
 	closely   bool // asked and connected are kept

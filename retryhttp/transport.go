@@ -2,10 +2,13 @@ package retryhttp
 
 import (
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/internal/errtree"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
@@ -124,6 +127,9 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // CloseIdleConnections passes the call on to Base, as http.Client.CloseIdleConnections does.
 func (t *Transport) CloseIdleConnections() {
+	if t == nil {
+		return
+	}
 	if c, ok := t.base().(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
@@ -132,10 +138,16 @@ func (t *Transport) CloseIdleConnections() {
 // Validate returns a *retry.ConfigError that names the first field which cannot be used; nil if there is none. Every
 // request fails with the same error.
 func (t *Transport) Validate() error {
-	if t.err != nil {
+	switch {
+	case t == nil:
+		return &retry.ConfigError{Option: "Transport", Problem: "must not be nil"}
+	case t.err != nil:
 		return t.err
+	case t.Base != nil && errtree.IsNil(t.Base):
+		return &retry.ConfigError{Option: "Transport.Base", Value: t.Base, Problem: "must not be a nil pointer or function"}
 	}
-	for code, repeat := range t.Statuses {
+	for _, code := range slices.Sorted(maps.Keys(t.Statuses)) {
+		repeat := t.Statuses[code]
 		switch {
 		case code < 200 || code > 999:
 			return &retry.ConfigError{Option: "Transport.Statuses", Value: code, Problem: "must be from 200 to 999"}

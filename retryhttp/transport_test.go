@@ -59,20 +59,23 @@ func TestInvalidTransport(t *testing.T) {
 	for name, tc := range map[string]struct {
 		transport *retryhttp.Transport
 		option    string
-		late      bool // not known to Validate
 	}{
-		"option":     {retryhttp.NewTransport(nil, retry.WithMaxAttempts(0)), "WithMaxAttempts", false},
-		"nil policy": {retryhttp.NewTransport(nil, (*retry.Policy)(nil)), "Policy", false},
-		"status":     {&retryhttp.Transport{Statuses: map[int]retryhttp.Repeat{99: retryhttp.RepeatAlways}}, "Transport.Statuses", false},
-		"repeat":     {&retryhttp.Transport{Statuses: map[int]retryhttp.Repeat{500: 3}}, "Transport.Statuses", false},
-		"gate":       {&retryhttp.Transport{Gate: &throttle.Gate{MaxKeys: -1}}, "Transport.Gate", false},
-		"parser":     {&retryhttp.Transport{Parser: throttle.Parsers(nil)}, "Transport.Parser", false},
+		"option":        {retryhttp.NewTransport(nil, retry.WithMaxAttempts(0)), "WithMaxAttempts"},
+		"nil policy":    {retryhttp.NewTransport(nil, (*retry.Policy)(nil)), "Policy"},
+		"status":        {&retryhttp.Transport{Statuses: map[int]retryhttp.Repeat{99: retryhttp.RepeatAlways}}, "Transport.Statuses"},
+		"repeat":        {&retryhttp.Transport{Statuses: map[int]retryhttp.Repeat{500: 3}}, "Transport.Statuses"},
+		"base":          {&retryhttp.Transport{Base: (*http.Transport)(nil)}, "Transport.Base"},
+		"base function": {&retryhttp.Transport{Base: roundTripper(nil)}, "Transport.Base"},
+		"gate":          {&retryhttp.Transport{Gate: &throttle.Gate{MaxKeys: -1}}, "Transport.Gate"},
+		"parser":        {&retryhttp.Transport{Parser: throttle.Parsers(nil)}, "Transport.Parser"},
 		"fallback": {retryhttp.NewTransport(nil, retry.WithFallback(func(context.Context, error) (int, error) { return 0, nil })),
-			"WithFallback", true},
+			"WithFallback"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			base := &answers{codes: []int{200}}
-			tc.transport.Base = base
+			if tc.transport.Base == nil {
+				tc.transport.Base = base
+			}
 			body := &trackedBody{Reader: strings.NewReader("x")}
 			_, err := tc.transport.RoundTrip(newRequest(t, http.MethodPost, "http://example.com", body))
 			var config *retry.ConfigError
@@ -80,7 +83,7 @@ func TestInvalidTransport(t *testing.T) {
 			assert.Equal(t, tc.option, config.Option)
 			assert.Empty(t, base.requests)
 			assert.EqualValues(t, 1, body.closes.Load())
-			if !tc.late {
+			if name != "fallback" { // of which type it is only a call sees
 				require.ErrorAs(t, tc.transport.Validate(), &config)
 				assert.Equal(t, tc.option, config.Option)
 			}
@@ -88,6 +91,19 @@ func TestInvalidTransport(t *testing.T) {
 	}
 	_, err := new(retryhttp.Transport).RoundTrip(nil)
 	assert.EqualError(t, err, "retryhttp: nil Request")
+
+	for range 10 { // the same of several each time
+		err := (&retryhttp.Transport{Statuses: map[int]retryhttp.Repeat{7: 1, 8: 1, 600: 9, 700: 9}}).Validate()
+		assert.EqualError(t, err, "retry: Transport.Statuses(7): must be from 200 to 999")
+	}
+
+	var none *retryhttp.Transport
+	body := &trackedBody{Reader: strings.NewReader("x")}
+	_, err = none.RoundTrip(newRequest(t, http.MethodPost, "http://example.com", body))
+	assert.EqualError(t, err, "retry: Transport(nil): must not be nil")
+	assert.EqualValues(t, 1, body.closes.Load())
+	assert.Equal(t, none.Validate(), err)
+	assert.NotPanics(t, none.CloseIdleConnections)
 }
 
 // TestLastResponse: the last answer comes back with a nil error and an open body, whyever there is no further attempt.
@@ -176,7 +192,13 @@ func TestP45BaseBreaksTheContract(t *testing.T) {
 	}), atOnce, retry.WithAttemptTimeout(time.Minute))
 	response, err = transport.RoundTrip(get(t))
 	require.NoError(t, err)
-	assert.Nil(t, response.Body)
+	assert.Empty(t, read(t, response))
+
+	transport = retryhttp.NewTransport(roundTripper(func(*http.Request) (*http.Response, error) {
+		return nil, (*net.OpError)(nil) // whose methods panic
+	}), atOnce)
+	_, err = transport.RoundTrip(get(t))
+	assert.EqualError(t, err, "retryhttp: Base returned neither a response nor an error")
 }
 
 // TestPanicPassesThrough: what the caller handed over is closed all the same.

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -240,6 +241,8 @@ func TestOtherProtocols(t *testing.T) {
 		func(r *http.Request) { r.URL.Host = "" },
 		func(r *http.Request) { r.Method = "BAD METHOD" },
 		func(r *http.Request) { r.Header["Bad Header"] = []string{"x"} },
+		func(r *http.Request) { r.Trailer = http.Header{"Bad Trailer": nil} },
+		func(r *http.Request) { r.URL.Host, r.ContentLength = s.Listener.Addr().String(), 5 }, // and no body
 		func(r *http.Request) { r.URL = nil },
 	} {
 		r := get(t)
@@ -248,6 +251,47 @@ func TestOtherProtocols(t *testing.T) {
 		require.Error(t, err, i)
 		assert.Equal(t, i+1, calls, err)
 	}
+}
+
+// TestRegisteredProtocol: what is registered with a *http.Transport for a scheme need not know of traces. A POST that it may
+// have sent is not repeated.
+func TestRegisteredProtocol(t *testing.T) {
+	for method, want := range map[string]int{"GET": 3, "POST": 1} {
+		calls := 0
+		base := newBase(t)
+		base.RegisterProtocol("other", roundTripper(func(r *http.Request) (*http.Response, error) {
+			calls++
+			_ = r.Body.Close()
+			return nil, errBoom
+		}))
+		_, err := retryhttp.NewTransport(base, atOnce, retry.WithMaxAttempts(3)).RoundTrip(newRequest(t, method, "other://example.com", newReader("x")))
+		require.ErrorIs(t, err, errBoom)
+		assert.Equal(t, want, calls, method)
+	}
+}
+
+// TestExpectContinue: a body that the server did not ask for is still there for the next attempt.
+func TestExpectContinue(t *testing.T) {
+	transport := retryhttp.NewTransport(nil, atOnce)
+	var got string
+	s := newServer(t, transport, func(n int, w http.ResponseWriter, r *http.Request) {
+		if n < 3 {
+			w.WriteHeader(503)
+			return
+		}
+		all, _ := io.ReadAll(r.Body)
+		got = string(all)
+	})
+	s.base.ExpectContinueTimeout = time.Minute
+	body := streamed("abc")
+	r := put(t, s.URL, body)
+	r.Header.Set("Expect", "100-continue")
+	response, err := s.client.Do(r)
+	require.NoError(t, err)
+	assert.Equal(t, 200, response.StatusCode)
+	assert.Empty(t, read(t, response))
+	assert.Equal(t, "abc", got)
+	assert.EqualValues(t, 1, body.closes.Load())
 }
 
 // TestKilledKeepAlive: a server that drops idle connections as they are used again. net/http repeats what it may by itself;
