@@ -36,9 +36,6 @@ func (f *flight) classify(err error) throttle.Outcome {
 
 // failed judges an attempt without an answer.
 func (f *flight) failed(err error) throttle.Outcome {
-	if err == context.DeadlineExceeded && f.expired() {
-		err = context.Cause(f.attempt) // over HTTP/2 it is the context's error, not its cause
-	}
 	http2 := http2EndOf(err)
 	fail := &Failure{Request: f.request, Sent: f.sent(err) && !http2.undone, Err: err}
 	o := throttle.Outcome{Err: fail}

@@ -164,11 +164,13 @@ func TestHostKey(t *testing.T) {
 	for url, want := range map[string]throttle.Key{
 		"http://example.com": "http://example.com", "http://Example.COM:80/x?y": "http://example.com",
 		"https://example.com:443": "https://example.com", "https://example.com:80": "https://example.com:80",
-		"http://example.com:": "http://example.com", "ftp://example.com:": "ftp://example.com",
 		"http://[::1]:80": "http://[::1]", "http://example.com:443": "http://example.com:443",
 	} {
 		assert.Equal(t, want, retryhttp.HostKey(newRequest(t, "GET", url, nil)), url)
 	}
+	r := get(t)
+	r.URL.Host += ":" // http.NewRequest takes it away, a redirect does not
+	assert.Equal(t, throttle.Key("http://example.com"), retryhttp.HostKey(r))
 	assert.Equal(t, throttle.Key("://"), retryhttp.HostKey(nil))
 	assert.Equal(t, throttle.Key("://"), retryhttp.HostKey(&http.Request{}))
 }

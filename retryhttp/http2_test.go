@@ -201,8 +201,8 @@ func TestHTTP2TurnedAway(t *testing.T) {
 	}
 }
 
-// TestHTTP2Timeout: an attempt timeout is known as one, though here net/http passes on the context's error and not its
-// cause, and conditions see the same Failure as ever.
+// TestHTTP2Timeout: an attempt timeout is known as one, though here net/http passes on the context's error and not its cause,
+// and conditions see a Failure as ever. A POST that may have been sent is not repeated.
 func TestHTTP2Timeout(t *testing.T) {
 	var seen []error
 	transport := retryhttp.NewTransport(nil, atOnce, retry.WithMaxAttempts(2), retry.WithAttemptTimeout(20*time.Millisecond),
