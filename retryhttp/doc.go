@@ -17,9 +17,9 @@
 //
 // A request that the server has not seen, because its header was never written or the server said so, whatever the
 // method. One that it may have seen only if that is safe: IsIdempotent, a generated Idempotency-Key, or an answer that
-// says that nothing was done (429, 503 with Retry-After; see Repeat). Never: a failure of certificates or protocol, a
-// request that net/http refuses to send, a body that cannot be sent again, anything once the request's own context has
-// ended.
+// says that nothing was done (429, 503 with Retry-After; see Repeat). Never: a failure of certificates, a server without
+// TLS where that was asked for, a request that net/http refuses to send, a body that cannot be sent again, anything once
+// the request's own context has ended.
 //
 // net/http makes some attempts by itself, on connections that were idle too long and on streams that a server did not
 // begin. They are part of one attempt here.
@@ -44,7 +44,8 @@
 //     Bodies made by http.NewRequest from a bytes.Buffer, bytes.Reader or strings.Reader can be sent again; for others
 //     set Request.GetBody or Transport.BufferBody.
 //   - Waits that a server asks for: up to retry.WithMaxHint they are waited for; a longer one ends the call at once
-//     with that very response. With a Transport.Gate the other requests to the host are held back too.
+//     with that very response. With a Transport.Gate the other requests to the host are held back too, and later ones
+//     for as long; without it nothing is remembered.
 //   - A dependency that is down for good: a Transport.Budget for each host.
 //   - One request: retry.ContextWithoutRetry and ContextWithPolicy, through its context.
 //

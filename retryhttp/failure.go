@@ -23,8 +23,8 @@ var (
 
 // Failure is how one attempt failed: by an error, or by an answer. It is what the policy's conditions, strategy and
 // observers see, and what errors.As finds in the *retry.Error of a call that gave up. It is read only, but for the body
-// of an answer: a condition may read of it if it puts what it read back, by setting Response.Body. All methods answer
-// for a nil *Failure too.
+// of an answer: a condition may read of it if it puts what it read back, by setting Response.Body to a body that closes
+// the old one. All methods answer for a nil *Failure too.
 type Failure struct {
 	// Request is the caller's.
 	Request *http.Request

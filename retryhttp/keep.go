@@ -2,6 +2,7 @@ package retryhttp
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 )
@@ -37,4 +38,12 @@ func (b *keptBody) Close() error {
 type keptConn struct {
 	*keptBody
 	io.Writer
+}
+
+// CloseWrite says that nothing more will be written, as httputil.ReverseProxy does.
+func (c *keptConn) CloseWrite() error {
+	if w, ok := c.Writer.(interface{ CloseWrite() error }); ok {
+		return w.CloseWrite()
+	}
+	return fmt.Errorf("retryhttp: CloseWrite: %w", http.ErrNotSupported)
 }

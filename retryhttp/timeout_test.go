@@ -181,7 +181,7 @@ func TestClientTimeout(t *testing.T) {
 	assert.Len(t, base.requests, 1)
 }
 
-// TestUpgrade: a connection that changed its protocol can still be written to.
+// TestUpgrade: a connection that changed its protocol can still be written to, and closed in one direction.
 func TestUpgrade(t *testing.T) {
 	for _, opts := range [][]retry.Option{nil, {retry.WithAttemptTimeout(time.Minute)}} {
 		transport := retryhttp.NewTransport(nil, opts...)
@@ -191,8 +191,8 @@ func TestUpgrade(t *testing.T) {
 			w.WriteHeader(http.StatusSwitchingProtocols)
 			conn, buffered, err := http.NewResponseController(w).Hijack()
 			if assert.NoError(t, err) {
-				line, _ := buffered.ReadString('\n')
-				_, _ = io.WriteString(conn, "echo "+line)
+				all, _ := io.ReadAll(buffered) // to the end of what the client writes
+				_, _ = io.WriteString(conn, "echo "+string(all))
 				_ = conn.Close()
 			}
 		})
@@ -204,6 +204,21 @@ func TestUpgrade(t *testing.T) {
 		require.Equal(t, http.StatusSwitchingProtocols, response.StatusCode)
 		_, err = io.WriteString(response.Body.(io.Writer), "hello\n")
 		require.NoError(t, err)
+		require.NoError(t, response.Body.(interface{ CloseWrite() error }).CloseWrite())
 		assert.Equal(t, "echo hello\n", read(t, response))
 	}
+
+	// A Base of one's own may have nothing like that.
+	transport := retryhttp.NewTransport(roundTripper(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusSwitchingProtocols, Body: writable{answer(101, "").Body, io.Discard}}, nil
+	}), retry.WithAttemptTimeout(time.Minute))
+	response, err := transport.RoundTrip(get(t))
+	require.NoError(t, err)
+	assert.ErrorIs(t, response.Body.(interface{ CloseWrite() error }).CloseWrite(), http.ErrNotSupported)
+	assert.Empty(t, read(t, response))
+}
+
+type writable struct {
+	io.ReadCloser
+	io.Writer
 }

@@ -19,15 +19,19 @@ const (
 )
 
 // Transport is an http.RoundTripper that sends a request again where that is safe and promises something. It keeps to
-// the contract of http.RoundTripper: the caller's request is not changed and its body is closed once, in every case; a
-// nil error comes with a response whose body is open. If the last attempt was answered, that answer is returned with a
-// nil error, whatever its status, unless ErrorOnExhausted is set.
+// the contract of http.RoundTripper: the caller's request is not changed and its body is closed once, in every case (by
+// Base, where that was given it); a nil error comes with a response whose body is open.
+//
+// If the last attempt was answered, that answer is returned with a nil error, whatever its status, unless
+// ErrorOnExhausted is set. A call that was already waiting for the next attempt has nothing left to return but an error,
+// if it ends there: by the request's context, retry.WithStop, retry.WithBeforeRetry or a throttle.
 //
 // The zero Transport is ready for use. Set the fields before the first request, and do not change or copy it after
 // that. It is then safe for concurrent use. A field that cannot be used makes every request fail with a
 // *retry.ConfigError.
 type Transport struct {
-	// Base makes the attempts. Nil: http.DefaultTransport.
+	// Base makes the attempts. Nil: http.DefaultTransport. Whether one was sent it tells through net/http/httptrace; of a
+	// Base that does not, all that is known is what condition.NotSent sees in its error.
 	Base http.RoundTripper
 	// Policy says how often and how long: attempts, waits, attempt timeout, told waits, throttles, observers. Nil: the
 	// default policy. Its conditions see a *Failure for every failed attempt and for every answer from 400 on; what
@@ -45,15 +49,16 @@ type Transport struct {
 	// Keys appends the keys in Gate of a request. It must be safe for concurrent use, and keep no secret in a key. Nil:
 	// HostKey.
 	Keys func(r *http.Request, keys []throttle.Key) []throttle.Key
-	// Budget makes the budget of a host (name and port, as in the URL), which the requests to it share. It is called
-	// once for a host, and again only after a thousand other hosts. A nil Budget of a host is none. Nil: that of the
-	// Policy.
+	// Budget makes the budget of a host, which the requests to it share. It gets the host's name, in lower case and with
+	// the port unless that is the scheme's own, and is called once for each scheme and name, and again only if there were
+	// a thousand others since the last request. A nil Budget of a host is none. Nil: that of the Policy.
 	Budget func(host string) throttle.Budget
 	// Idempotent reports whether a request that the server may have seen can be sent again. Nil: IsIdempotent. A request
 	// with a generated key always can.
 	Idempotent func(r *http.Request) bool
 	// IdempotencyKey makes a key for a request that is not idempotent, sent as Idempotency-Key with each of its
-	// attempts; the server must know what to do with it. "": none for this request. Nil: off. NewKey makes random ones.
+	// attempts; the server must know what to do with it. A redirect is another request, with a key of its own. "": none
+	// for this request. Nil: off. NewKey makes random ones.
 	IdempotencyKey func(r *http.Request) string
 	// Statuses says which answers are failures worth another attempt, beside or instead of the defaults (Repeat). Codes
 	// below 400 are possible.
@@ -136,7 +141,7 @@ func (t *Transport) CloseIdleConnections() {
 }
 
 // Validate returns a *retry.ConfigError that names the first field which cannot be used; nil if there is none. Every
-// request fails with the same error.
+// request fails with the same error. Only the type of a fallback in the Policy is not looked at before a request.
 func (t *Transport) Validate() error {
 	switch {
 	case t == nil:
