@@ -34,6 +34,7 @@ type flight struct {
 	response *http.Response // nil: none, or thrown away
 	kept     keptBody       // the body of response, if it is returned
 	unready  bool           // the attempt was not made for want of a request to send
+	landed   bool           // the call is over, without a panic
 }
 
 // Value finds the flight itself, beside what the request's context has.
@@ -166,6 +167,7 @@ func (f *flight) expired() bool { return f.ownContext() && f.attempt.Err() != ni
 
 // result is what RoundTrip returns.
 func (f *flight) result(err error) (*http.Response, error) {
+	f.landed = true
 	if f.response == nil {
 		return nil, surface(err)
 	}
@@ -180,6 +182,9 @@ func (f *flight) result(err error) (*http.Response, error) {
 
 // end closes what nobody else will close.
 func (f *flight) end() {
+	if f.response != nil && !f.landed {
+		closeBody(f.response.Body)
+	}
 	switch {
 	case f.body != nil:
 		f.body.end(f.unready || f.number == 0)

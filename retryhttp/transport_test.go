@@ -201,7 +201,7 @@ func TestP45BaseBreaksTheContract(t *testing.T) {
 	assert.EqualError(t, err, "retryhttp: Base returned neither a response nor an error")
 }
 
-// TestPanicPassesThrough: what the caller handed over is closed all the same.
+// TestPanicPassesThrough: what the caller handed over is closed all the same, and so is what was answered.
 func TestPanicPassesThrough(t *testing.T) {
 	transport := retryhttp.NewTransport(&answers{codes: []int{200}})
 	transport.Sign = func(*http.Request) error { panic(errBoom) }
@@ -210,6 +210,18 @@ func TestPanicPassesThrough(t *testing.T) {
 		_, _ = transport.RoundTrip(newRequest(t, http.MethodPost, "http://example.com", body))
 	})
 	assert.EqualValues(t, 1, body.closes.Load())
+
+	for name, option := range map[string]retry.Option{
+		"condition": retry.WithRetryIf(func(error) bool { panic(errBoom) }),
+		"observer":  retry.WithObserver(onFailure(func(error) { panic(errBoom) })),
+	} {
+		body := &trackedBody{Reader: strings.NewReader("x")}
+		transport := retryhttp.NewTransport(roundTripper(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 503, Body: body}, nil
+		}), option)
+		assert.PanicsWithValue(t, errBoom, func() { _, _ = transport.RoundTrip(get(t)) })
+		assert.EqualValues(t, 1, body.closes.Load(), name)
+	}
 }
 
 // TestErrorsAsNetHTTPHasThem: what is not retried is the base's own error, and a timeout says that it is one.
