@@ -2,6 +2,7 @@ package retryhttp_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -104,6 +105,27 @@ func TestHintTooLong(t *testing.T) {
 	require.NoError(t, err)
 	_ = response.Body.Close()
 	assert.Equal(t, []time.Duration{50 * time.Second}, clk.Waits())
+}
+
+// TestHintTooLongAsAnError: the same with ErrorOnExhausted, and where Base's own error says how long to wait.
+func TestHintTooLongAsAnError(t *testing.T) {
+	for name, base := range map[string]http.RoundTripper{
+		"answer": &answers{codes: []int{429}, fields: []string{"Retry-After", "120"}},
+		"error": roundTripper(func(*http.Request) (*http.Response, error) {
+			return nil, throttle.Signal{Delay: 2 * time.Minute, HasDelay: true}.Wrap(errBoom)
+		}),
+	} {
+		clk := retrytest.NewClock()
+		transport := retryhttp.NewTransport(base, retry.WithClock(clk))
+		transport.Gate, transport.ErrorOnExhausted = new(throttle.Gate), true
+		_, err := transport.RoundTrip(get(t))
+		require.ErrorIs(t, err, retry.ErrHintTooLong, name)
+		assert.Equal(t, name == "error", errors.Is(err, errBoom))
+		assert.Empty(t, clk.Waits())
+		var why *throttle.Error
+		require.ErrorAs(t, transport.Gate.Check(clk.Now(), retryhttp.HostKey(get(t))), &why, name)
+		assert.Equal(t, 2*time.Minute, why.Remaining)
+	}
 }
 
 // TestKeys: keys of one's own, several for a request.
