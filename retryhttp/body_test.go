@@ -145,11 +145,11 @@ func TestGetBodyFails(t *testing.T) {
 		require.ErrorIs(t, err, retryhttp.ErrBody)
 		assert.Equal(t, []string{"abc"}, base.bodies, "never an empty one")
 		if name == "nil" {
-			assert.EqualError(t, err, "retryhttp: request body cannot be sent again: GetBody returned nil")
+			assert.EqualError(t, err, "retryhttp: request body cannot be sent again: GetBody returned nil (after: 503 Service Unavailable (PUT example.com))")
 			continue
 		}
 		assert.ErrorIs(t, err, errBoom)
-		assert.EqualError(t, err, "retryhttp: request body cannot be sent again: boom")
+		assert.EqualError(t, err, "retryhttp: request body cannot be sent again: boom (after: 503 Service Unavailable (PUT example.com))")
 	}
 }
 

@@ -38,6 +38,7 @@ func (f *flight) classify(err error) throttle.Outcome {
 func (f *flight) failed(err error) throttle.Outcome {
 	http2 := http2EndOf(err)
 	fail := &Failure{Request: f.request, Sent: f.sent(err) && !http2.undone, Err: err}
+	f.failure = fail
 	o := throttle.Outcome{Err: fail}
 	switch {
 	case hopeless(f.request, err), http2.hopeless(), canceled(f.request):
@@ -62,6 +63,7 @@ func (f *flight) answered() throttle.Outcome {
 	answer, t := f.response, f.t
 	code := answer.StatusCode
 	fail := &Failure{Request: f.request, Response: answer, Sent: true}
+	f.failure = fail
 	// The time of day in a header is that of the clock the server lives by too.
 	fail.signal, _ = t.parser().Parse(answer.Header, code, clock.Now(carry.From(f).Clock))
 	s := &fail.signal

@@ -176,7 +176,7 @@ func TestAttemptsOfARequest(t *testing.T) {
 	assert.Nil(t, r.Header)
 }
 
-// TestSignError ends the call and is its error.
+// TestSignError ends the call and is its error, beside the failure that the attempt was to make good.
 func TestSignError(t *testing.T) {
 	base := &answers{codes: []int{503}}
 	told := &recorder{}
@@ -188,8 +188,17 @@ func TestSignError(t *testing.T) {
 		return nil
 	}
 	_, err := transport.RoundTrip(get(t))
-	assert.Equal(t, errBoom, err)
+	require.ErrorIs(t, err, errBoom)
+	var failure *retryhttp.Failure
+	require.ErrorAs(t, err, &failure)
+	assert.Equal(t, 503, failure.HTTPStatusCode())
+	assert.EqualError(t, err, "boom (after: 503 Service Unavailable (GET example.com))")
 	assert.Len(t, base.requests, 2)
 	assert.Equal(t, throttle.Skipped, told.last.Class, "no attempt was made")
 	assert.False(t, errors.Is(err, retryhttp.ErrBody))
+
+	base.requests = nil
+	transport.Sign = func(*http.Request) error { return errBoom }
+	_, err = transport.RoundTrip(get(t))
+	assert.Equal(t, errBoom, err, "nothing came before")
 }

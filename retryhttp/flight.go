@@ -32,6 +32,7 @@ type flight struct {
 	probe    *probe
 	first    probe
 	response *http.Response // nil: none, or thrown away
+	failure  *Failure       // of the last attempt that failed
 	kept     keptBody       // the body of response, if it is returned
 	unready  bool           // the attempt was not made for want of a request to send
 	landed   bool           // the call is over, without a panic
@@ -75,6 +76,9 @@ func (f *flight) try(ctx context.Context) (*flight, error) {
 	f.unready = true
 	r, err := f.prepare()
 	if err != nil {
+		if f.failure != nil {
+			err = fmt.Errorf("%w (after: %w)", err, f.failure)
+		}
 		return f, err
 	}
 	f.unready, f.passed = false, true

@@ -77,7 +77,7 @@ type Transport struct {
 	// own. It is called before every attempt with the fields of that attempt's own copy of the request. Nil: off.
 	AttemptHeaders func(h http.Header, a Attempt)
 	// Sign is called last before every attempt with that attempt's own copy of the request, such as to sign it anew. An
-	// error of it ends the call. Nil: none.
+	// error of it ends the call; the failure of the attempt before is kept beside it. Nil: none.
 	Sign func(r *http.Request) error
 	// ErrorOnExhausted returns an error in place of the response where a call gives up on an answer that was worth
 	// another attempt. It is a *retry.Error with a *Failure, whose Response has a body of up to DrainBytes in memory.
