@@ -31,6 +31,9 @@
 // errors.As finds the *retry.Error and the last *Failure. The responses in between are drained within limits, so that
 // their connections are used again, and closed.
 //
+// The body of the answer is the caller's to read: if it breaks off, that is the error of Read, and nothing is repeated.
+// Where that matters, read it within the operation of a retry.Do around a plain client.
+//
 // # Which setting
 //
 //   - How often, how long, logs, metrics: the policy. Its conditions get a *Failure, with request and response.
