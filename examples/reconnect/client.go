@@ -67,16 +67,13 @@ func (c *client) connection(ctx, stop context.Context) error {
 		return err
 	}
 	defer context.AfterFunc(stop, func() {
-		conn.SetReadDeadline(time.Now().Add(goodbye))
+		time.AfterFunc(goodbye, func() { conn.Close() }) // whatever the server does
 		io.WriteString(conn, "bye\n")
 	})()
 
 	feed := bufio.NewScanner(conn)
 	for {
 		conn.SetReadDeadline(time.Now().Add(silence))
-		if stop.Err() != nil { // not to undo what the function above has done
-			conn.SetReadDeadline(time.Now().Add(goodbye))
-		}
 		if !feed.Scan() {
 			break
 		}

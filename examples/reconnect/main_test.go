@@ -99,16 +99,19 @@ func TestServerDoesNotStart(t *testing.T) {
 
 // keep runs a client of a server of one function, in virtual time, and returns how often it was connected.
 func keep(ctx, stop context.Context, serve func(net.Conn)) (connections int, err error) {
+	var serving sync.WaitGroup
 	c := client{connected: func() { connections++ }, received: func(string) {}}
 	c.dial = func(context.Context) (net.Conn, error) {
 		client, server := net.Pipe()
-		go func() {
+		serving.Go(func() {
 			defer server.Close()
 			serve(server)
-		}()
+		})
 		return client, nil
 	}
-	return connections, c.keep(ctx, stop, shortest)
+	defer serving.Wait()
+	err = c.keep(ctx, stop, shortest)
+	return connections, err
 }
 
 func TestDenied(t *testing.T) {
@@ -135,6 +138,19 @@ func TestSilence(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 2, n, "the second after 15 s")
 		require.Equal(t, 20*time.Second+goodbye, time.Since(start))
+	})
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		stop, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := keep(t.Context(), stop, func(conn net.Conn) {
+			go io.Copy(io.Discard, conn)
+			for err := error(nil); err == nil; time.Sleep(100 * time.Millisecond) {
+				_, err = io.WriteString(conn, "more and more\n")
+			}
+		})
+		require.NoError(t, err)
+		require.LessOrEqual(t, time.Since(start), 2*time.Second+goodbye, "nor is one waited for that goes on and on")
 	})
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
