@@ -22,12 +22,21 @@ func logRetry(ctx context.Context, l *slog.Logger, e *Event) {
 	if !l.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
-	attrs := []slog.Attr{slog.String(keyName, e.Name), slog.Int(keyAttempt, e.Number)}
+	attrs := append(named(e.Name), slog.Int(keyAttempt, e.Number))
 	if e.Max > 0 {
 		attrs = append(attrs, slog.Int(keyMaxAttempts, e.Max))
 	}
 	l.LogAttrs(ctx, slog.LevelInfo, "retry scheduled", append(attrs,
 		slog.Duration(keyDelay, e.Delay), slog.String(keySource, e.Source.String()), slog.Any(keyError, e.Err))...)
+}
+
+// named begins the attributes of a line, with room for all. A policy without a name has none there, as in telemetry.
+func named(name string) []slog.Attr {
+	attrs := make([]slog.Attr, 0, 6)
+	if name != "" {
+		attrs = append(attrs, slog.String(keyName, name))
+	}
+	return attrs
 }
 
 // logEnd writes the last line of a call that failed.
@@ -42,10 +51,8 @@ func (f *flow) logEnd(ctx context.Context, c *config) {
 	if !c.logger.Enabled(ctx, level) {
 		return
 	}
-	attrs := []slog.Attr{
-		slog.String(keyName, c.name), slog.Int(keyAttempts, f.attempts),
-		slog.String(keyOutcome, f.ending.String()), slog.String(keyReason, reasonText(f.step.Reason)),
-	}
+	attrs := append(named(c.name), slog.Int(keyAttempts, f.attempts),
+		slog.String(keyOutcome, f.ending.String()), slog.String(keyReason, reasonText(f.step.Reason)))
 	if f.step.Delay > 0 {
 		attrs = append(attrs, slog.Duration(keyDelay, f.step.Delay))
 	}

@@ -53,6 +53,7 @@ func TestLogLines(t *testing.T) {
 	}{
 		{"success", nil, nil, ""},
 		{"recovered", recTimes(1), nil, scheduled},
+		{"recovered, no name", recTimes(1), []retry.Option{retry.WithName("")}, strings.Replace(scheduled, `"retry.name":"job",`, "", 1)},
 		{"recovered, unlimited", recTimes(1), []retry.Option{retry.WithUnlimitedAttempts()}, unlimited},
 		{"told", []error{retry.After(3*time.Second, errRec)}, []retry.Option{retry.WithHint(throttle.Exact())},
 			strings.NewReplacer("1000000000", "3000000000", `"policy"`, `"server"`).Replace(scheduled)},
@@ -64,6 +65,8 @@ func TestLogLines(t *testing.T) {
 		{"aborted", []error{errRec, retry.Permanent(errRec)}, nil, scheduled + gaveUp("DEBUG", "2", "aborted", "not retryable", boom)},
 		{"elapsed", recTimes(9), []retry.Option{retry.WithMaxElapsed(time.Second)},
 			gaveUp("WARN", "1", "deadline", "time budget used up", delayed1)},
+		{"elapsed, no name", recTimes(9), []retry.Option{retry.WithMaxElapsed(time.Second), retry.WithName("")},
+			strings.Replace(gaveUp("WARN", "1", "deadline", "time budget used up", delayed1), `"retry.name":"job",`, "", 1)},
 		{"budget", recTimes(9), []retry.Option{retry.WithBudget(recRefusing{})},
 			gaveUp("WARN", "1", "budget", "retry budget used up", boom)},
 		{"throttled", nil, []retry.Option{retry.WithThrottle(throttle.Func(func(context.Context, time.Time) (time.Duration, error) { return 0, errRecCause }))},

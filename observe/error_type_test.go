@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"strconv"
 	"syscall"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/observe"
+	"github.com/seed-89b3229b/retry/retryhttp"
 )
 
 // kindError says its kind itself.
@@ -69,6 +71,11 @@ func TestErrorType(t *testing.T) {
 		{errors.Join(errRefused, errInvalid), "*observe_test.dialError"},
 		{fmt.Errorf("load: %w", retry.Permanent(errRefused)), "*observe_test.dialError"},
 		{fmt.Errorf("load: %w", retry.After(1, fmt.Errorf("more: %w", errRefused))), "*observe_test.dialError"},
+		{&retryhttp.Failure{Err: fmt.Errorf("load: %w", errRefused)}, "*observe_test.dialError"},
+		{&retryhttp.Failure{Err: context.DeadlineExceeded}, "timeout"},
+		{&retryhttp.Failure{Err: kindError{"own"}}, "own"},
+		{fmt.Errorf("load: %w", &retryhttp.Failure{Response: &http.Response{StatusCode: 503}}), "503"},
+		{&retryhttp.Failure{}, "*retryhttp.Failure"},
 		{(*dialError)(nil), "*observe_test.dialError"},
 		{fmt.Errorf("load: %w", error(nil)), "*fmt.wrapError"},
 

@@ -122,13 +122,15 @@ var (
 	wrapMany   = reflect.TypeOf(fmt.Errorf("%w %w", errAny, errAny))
 	wrapJoin   = reflect.TypeOf(errors.Join(errAny))
 	modulePath = reflect.TypeFor[retry.Error]().PkgPath()
+	ofModule   = []string{modulePath, modulePath + "/retryhttp"}
 )
 
-// core is the first error below those whose type says nothing: the wrappers of fmt and errors, and the marks of retry.
+// core is the first error below those whose type says nothing: the wrappers of fmt and errors, the marks of retry, and the
+// failures of retryhttp.
 func core(err error) error {
 	for {
 		t := reflect.TypeOf(err)
-		if t != wrapOne && t != wrapMany && t != wrapJoin && (t == nil || t.Kind() != reflect.Pointer || t.Elem().PkgPath() != modulePath) {
+		if t != wrapOne && t != wrapMany && t != wrapJoin && (t == nil || t.Kind() != reflect.Pointer || !slices.Contains(ofModule, t.Elem().PkgPath())) {
 			return err
 		}
 		var inner error

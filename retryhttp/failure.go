@@ -80,6 +80,15 @@ func (f *Failure) HTTPStatusCode() int {
 	return f.Response.StatusCode
 }
 
+// ErrorType returns the answer's status as text, such as "503", for telemetry (error.type, as the conventions of
+// OpenTelemetry have it for HTTP); empty without an answer: then Err tells.
+func (f *Failure) ErrorType() string {
+	if status := f.HTTPStatusCode(); status != 0 {
+		return strconv.Itoa(status)
+	}
+	return ""
+}
+
 // SafeToRetry reports whether the server has not seen the request, so that condition.NotSent says Retry.
 func (f *Failure) SafeToRetry() bool { return f != nil && !f.Sent }
 

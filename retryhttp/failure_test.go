@@ -25,6 +25,7 @@ func TestFailure(t *testing.T) {
 		assert.NotEmpty(t, f.Error())
 		assert.NoError(t, f.Unwrap())
 		assert.Zero(t, f.HTTPStatusCode())
+		assert.Empty(t, f.ErrorType())
 		assert.False(t, f.Timeout())
 		assert.Negative(t, f.RetryAfter())
 		_, ok := f.ThrottleSignal()
@@ -36,10 +37,12 @@ func TestFailure(t *testing.T) {
 	assert.Equal(t, f.Err.Error(), f.Error())
 	assert.ErrorIs(t, f, os.ErrDeadlineExceeded)
 	assert.True(t, f.Timeout())
+	assert.Empty(t, f.ErrorType())
 	assert.False(t, f.SafeToRetry())
 
 	f = &retryhttp.Failure{Response: &http.Response{StatusCode: 599}}
 	assert.EqualError(t, f, "599")
+	assert.Equal(t, "599", f.ErrorType())
 	f.Request = &http.Request{}
 	assert.EqualError(t, f, "599")
 	f.Request, f.Response.StatusCode = get(t), 404
