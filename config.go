@@ -25,9 +25,9 @@ import (
 //	}
 //
 // go-envconfig reads ORDERS_MAX_ATTEMPTS=4 (or unlimited), ORDERS_BASE_DELAY=250ms, ORDERS_MAX_DELAY=5s,
-// ORDERS_MAX_ELAPSED=1m, ORDERS_ATTEMPT_TIMEOUT=2s and ORDERS_STRATEGY=constant(delay=1s). Durations are as
-// time.ParseDuration reads them, so they need a unit, in JSON too. Empty text leaves a field unset. Give the field a name, as
-// above: a struct that embeds a Config would be read from JSON as if it were one.
+// ORDERS_MAX_ELAPSED=1m, ORDERS_ATTEMPT_TIMEOUT=2s and ORDERS_STRATEGY=constant(delay=1s). For caarlos0/env the tag is
+// envPrefix:"ORDERS_". Durations are as time.ParseDuration reads them, so they need a unit, in JSON too. Empty text leaves a
+// field unset. Give the field a name, as above: a struct that embeds a Config would be read from JSON as if it were one.
 //
 // Validate, and every use as an option, reports all fields that cannot be used, each as a *ConfigError; so does reading from
 // JSON. The packages for YAML and the environment read durations themselves, and word the errors of those that are none.

@@ -53,16 +53,13 @@ var (
 	catalogue interface {
 		Product(context.Context, int) (Product, error)
 	}
-	call      func(context.Context) error
-	work      = call
-	step      = call
-	stream    = call
-	fetchJob  func(context.Context) (Job, error)
-	place     func(context.Context) (Order, error)
-	reconnect chan struct{}
-	db        *sql.DB
-	gate      = new(throttle.Gate)
-	tokens    = throttle.NewTokenBudget()
+	call     func(context.Context) error
+	stream   = call
+	fetchJob func(context.Context) (Job, error)
+	place    func(context.Context) (Order, error)
+	db       *sql.DB
+	gate     = new(throttle.Gate)
+	tokens   = throttle.NewTokenBudget()
 )
 
 func readmePolicy(ctx context.Context, id int) (Product, error) {
@@ -73,7 +70,7 @@ func readmePolicy(ctx context.Context, id int) (Product, error) {
 }
 
 type Settings struct {
-	Catalogue retry.Config `yaml:"catalogue" env:", prefix=CATALOGUE_"` // as github.com/sethvargo/go-envconfig reads it
+	Catalogue retry.Config `yaml:"catalogue" env:", prefix=CATALOGUE_"` // sethvargo/go-envconfig; envPrefix:"CATALOGUE_" for caarlos0/env
 }
 
 func readmeConfig(settings Settings) (*retry.Policy, error) {
@@ -106,7 +103,7 @@ func load(ctx context.Context) error {
 	}
 }
 
-type statusError int // condition.HTTPStatus finds it by its method
+type statusError int
 
 func (code statusError) HTTPStatusCode() int { return int(code) }
 func (code statusError) Error() string       { return http.StatusText(int(code)) }
@@ -123,48 +120,18 @@ func fetch(ctx context.Context, url string) ([]byte, error) {
 		}
 		defer resp.Body.Close()
 		if resp.StatusCode == http.StatusOK {
-			return io.ReadAll(resp.Body) // here: the attempt's context ends with the attempt
+			return io.ReadAll(resp.Body)
 		}
 		told, _ := throttle.Standard().Parse(resp.Header, resp.StatusCode, time.Now())
-		return nil, told.Wrap(statusError(resp.StatusCode))
+		return nil, told.Wrap(statusError(resp.StatusCode)) // a type of yours; condition.HTTPStatus finds its method HTTPStatusCode() int
 	}, policy)
-}
-
-func readmeLoop(ctx context.Context) error {
-	loop := retry.NewLoop(ctx, policy)
-	for try := range loop.Tries() {
-		if err := step(try.Context()); err != nil {
-			try.Fail(err)
-		}
-	}
-	return loop.Err()
-}
-
-func readmeFlow(ctx context.Context) error {
-	deadline, _ := ctx.Deadline()
-	flow := policy.Begin(time.Now(), deadline, nil)
-	step := flow.Next(ctx, time.Now())
-	for step.Action != retry.Done {
-		switch step.Action {
-		case retry.Go:
-			step = flow.Report(ctx, time.Now(), throttle.Outcome{Err: work(ctx)})
-		case retry.Wait:
-			select {
-			case <-time.After(step.Delay):
-			case <-reconnect: // an event makes the wait pointless
-			case <-ctx.Done(): // Next says so
-			}
-			step = flow.Next(ctx, time.Now())
-		}
-	}
-	return step.Err
 }
 
 func readmePoll(ctx context.Context) (Job, error) {
 	job, err := retry.Poll(ctx, time.Second, func(ctx context.Context) (Job, bool, error) {
 		job, err := fetchJob(ctx)
 		return job, job.Done, err
-	}, retry.WithMaxElapsed(time.Minute))
+	}, retry.WithMaxElapsed(time.Minute), retry.WithAttemptTimeout(5*time.Second))
 	return job, err
 }
 
@@ -298,10 +265,6 @@ func TestReadmeCode(t *testing.T) {
 		}
 		require.NoError(t, retry.Run(t.Context(), load, retry.WithRand(func() float64 { return 0 })))
 		require.Equal(t, 2*time.Second, time.Since(start))
-
-		step, work = flaky(1), flaky(1)
-		require.NoError(t, readmeLoop(t.Context()))
-		require.NoError(t, readmeFlow(t.Context()))
 
 		start = time.Now()
 		fetchJob = func(context.Context) (Job, error) { return Job{Done: time.Since(start) >= 5*time.Second}, nil }

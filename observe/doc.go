@@ -52,10 +52,10 @@
 // without it, and there is no error.type.
 //
 // error.type is, of the attempt's failure (of the last attempt's, for an operation): what WithErrorType says; what a method
-// ErrorType() string in the error's tree says; unacceptable_result; timeout; canceled; or the type of the error below the
-// wrappers of fmt and errors, as semconv.ErrorType writes it. An operation that ended before its first attempt has
-// throttled, timeout or canceled. A panic is panic. What is beyond the limit is _OTHER, and so is an error that panics when it
-// is asked.
+// ErrorType() string in the error's tree says (the status, of an answer to retryhttp); unacceptable_result; timeout; canceled;
+// or the type of the error below the wrappers of fmt and errors, as semconv.ErrorType writes it. An operation that ended before
+// its first attempt has throttled, timeout or canceled. A panic is panic. What is beyond the limit is _OTHER, and so is an error
+// that panics when it is asked.
 //
 // All texts are valid UTF-8, as exporters must have it, and cut after 1024 bytes.
 //

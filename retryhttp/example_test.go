@@ -84,6 +84,42 @@ func ExampleTransport() {
 	// Output: true 503 Service Unavailable
 }
 
+// A request that is turned away for its token is sent again at once, with another one.
+func ExampleTransport_pool() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token := r.Header.Get("Authorization")
+		if fmt.Println(token); token == "Bearer first" {
+			w.Header().Set("Retry-After", "30")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+	}))
+	defer server.Close()
+
+	pool := throttle.NewPool("first", "second")
+	client := &http.Client{Transport: &retryhttp.Transport{
+		Policy: retry.MustNew(
+			retry.WithThrottle(pool),
+			retry.WithHint(throttle.Ignore()), // the 30 s are the token's
+			retry.WithStrategy(strategy.ByThrottled{Normal: strategy.FullJitter{}, Throttled: strategy.Constant{}}),
+		),
+		Sign: func(r *http.Request) error {
+			r.Header.Set("Authorization", "Bearer "+pool.Key(r.Context()))
+			return nil
+		},
+	}}
+	response, err := client.Get(server.URL)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer response.Body.Close()
+	fmt.Println(response.Status)
+	// Output:
+	// Bearer first
+	// Bearer second
+	// 200 OK
+}
+
 // A POST is repeated where its server knows a request by its key.
 func ExampleNewKey() {
 	server := flakyServer(500)
