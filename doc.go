@@ -21,6 +21,7 @@
 //   - Poll for looking, at an interval, until something is done.
 //   - Supervise for work that is to go on for hours, and is begun again when it ends: a stream, a worker.
 //   - NewLoop where the attempt is better written as the body of a for statement.
+//   - For HTTP requests package retryhttp, for transactions of database/sql package retrysql.
 //   - Policy.Begin, which returns a Flow, where something else does the waiting: a select loop, a job queue, a simulation.
 //
 // # How a call goes

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -50,6 +51,49 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	require.NotZero(t, links)
+}
+
+var (
+	mdHeading = regexp.MustCompile(`(?m)^#{1,6} +(.+?) *#*$`)
+	mdPlace   = regexp.MustCompile(`\]\(\s*<?([^)>\s#:]*)#([^)>\s]+)`) // [text](file.md#place), [text](#place)
+	mdMarks   = regexp.MustCompile(`[^\p{L}\p{N}\s_-]`)
+)
+
+// places returns the names that GitHub gives the headings of a Markdown text.
+func places(text string) (names []string) {
+	seen := map[string]int{}
+	for _, heading := range mdHeading.FindAllStringSubmatch(mdFence.ReplaceAllString(text, ""), -1) {
+		name := strings.ReplaceAll(mdMarks.ReplaceAllString(strings.ToLower(heading[1]), ""), " ", "-")
+		n := seen[name]
+		if seen[name]++; n > 0 {
+			name += "-" + strconv.Itoa(n)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// TestPlaces: a link to a place in a Markdown file leads to a heading that is there.
+func TestPlaces(t *testing.T) {
+	files, err := filepath.Glob("*.md")
+	require.NoError(t, err)
+	links := 0
+	for _, file := range append(files, "../README.md", "../CONTRIBUTING.md", "../CHANGELOG.md") {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, link := range mdPlace.FindAllStringSubmatch(mdCode.ReplaceAllString(mdFence.ReplaceAllString(string(text), ""), "code"), -1) {
+			links++
+			there := text
+			if link[1] != "" {
+				there, err = os.ReadFile(filepath.Join(filepath.Dir(file), filepath.FromSlash(link[1])))
+				require.NoError(t, err, "%s links to %s", file, link[1])
+			}
+			assert.Contains(t, places(string(there)), link[2], "%s links to %s#%s", file, link[1], link[2])
+		}
+	}
+	require.NotZero(t, links)
+	assert.Equal(t, []string{"a-b", "cenkaltibackoff-v4", "its-here_now", "a-b-1"},
+		places("# A B\n## cenkalti/backoff v4 ##\n```go\n# no\n```\n### It's `here_now`\n# A b\n"))
 }
 
 func TestRelativeLinks(t *testing.T) {
