@@ -74,6 +74,17 @@ func (e *Error) ErrorCode() string {
 	return e.Code
 }
 
+// ErrorType returns Code, or the status as text where there is none, for telemetry (error.type); "" for a nil Error.
+func (e *Error) ErrorType() string {
+	switch {
+	case e == nil:
+		return ""
+	case e.Code == "" && e.Status != 0:
+		return strconv.Itoa(e.Status)
+	}
+	return e.Code
+}
+
 // ThrottleSignal returns Signal, and whether it says anything.
 func (e *Error) ThrottleSignal() (s throttle.Signal, ok bool) {
 	if e == nil {

@@ -21,6 +21,7 @@ func TestErrorFrom(t *testing.T) {
 	require.EqualError(t, e, "alibaba: 400 Throttling.User: Request was denied (request 4F1B)")
 	require.Equal(t, 400, e.HTTPStatusCode())
 	require.Equal(t, "Throttling.User", e.ErrorCode())
+	require.Equal(t, "Throttling.User", e.ErrorType())
 	require.Equal(t, condition.Throttled, condition.Alibaba().Check(e))
 	s, ok := throttle.FromError(fmt.Errorf("describe: %w", e))
 	require.True(t, ok)
@@ -43,6 +44,9 @@ func TestErrorFrom(t *testing.T) {
 	}
 	require.Zero(t, (*alibaba.Error)(nil).HTTPStatusCode())
 	require.Empty(t, (*alibaba.Error)(nil).ErrorCode())
+	require.Empty(t, (*alibaba.Error)(nil).ErrorType())
+	require.Empty(t, new(alibaba.Error).ErrorType())
+	require.Equal(t, "503", (&alibaba.Error{Status: 503}).ErrorType())
 
 	// One that was told nothing leaves the word to others.
 	told := &toldError{"Throttling", 400}
