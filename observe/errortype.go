@@ -122,11 +122,11 @@ var (
 	wrapMany   = reflect.TypeOf(fmt.Errorf("%w %w", errAny, errAny))
 	wrapJoin   = reflect.TypeOf(errors.Join(errAny))
 	modulePath = reflect.TypeFor[retry.Error]().PkgPath()
-	ofModule   = []string{modulePath, modulePath + "/retryhttp"}
+	ofModule   = []string{modulePath, modulePath + "/retryhttp", modulePath + "/retrysql"}
 )
 
-// core is the first error below those whose type says nothing: the wrappers of fmt and errors, the marks of retry, and the
-// failures of retryhttp.
+// core is the first error below those whose type says nothing: the wrappers of fmt and errors, the marks of retry and
+// retrysql, and the failures of retryhttp.
 func core(err error) error {
 	for {
 		t := reflect.TypeOf(err)

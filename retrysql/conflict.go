@@ -24,7 +24,7 @@ var last = new(lastCondition)
 type lastCondition struct{ _ byte } // not of size 0, so that it has an address of its own
 
 func (*lastCondition) Check(err error) condition.Verdict {
-	if begin, ok := err.(*beginError); ok && notSent.Check(begin.err) == condition.Retry {
+	if _, ok := err.(*beginError); ok {
 		return condition.Retry
 	}
 	if isConflict.Check(err) == condition.Retry || timedOut(err) {

@@ -28,10 +28,10 @@
 //
 //   - not repeated, whatever the options say: an ambiguous commit, retry.Permanent, and a failure after which the rollback
 //     failed too. A rollback cannot fail where the connection was gone before it: the server rolls back when it notices;
-//   - retry.WithRetryIf, and then the conditions of retry.WithCondition, may narrow and widen what follows: they see the error
-//     of begin, fn or commit. All of them are safe to repeat; condition.SQLConnection is the one to add where a transaction
-//     should survive the restart of its server. Conditions that decide everything, as condition.Only does, leave nothing
-//     to what follows;
+//   - retry.WithRetryIf, the rules of retry.WithRule, and then the conditions of retry.WithCondition, may narrow and widen what
+//     follows: they see the error of begin, fn or commit. All of them are safe to repeat; condition.SQLConnection is the
+//     one to add where a transaction should survive the restart of its server. Conditions that decide everything, as
+//     condition.Only does, leave nothing to what follows. The 10 attempts of InTx are a limit over all rules;
 //   - retried: SQLSTATE 40001, 40P01 and 55P03 (condition.SQLSerialization), MySQL's 1205, 1213, 3101 and 3572, and SQLite's
 //     BUSY and LOCKED (modernc.org/sqlite, mattn/go-sqlite3), whether they come from begin, fn or commit;
 //   - retried: a begin for which nothing was sent (condition.NotSent), such as a refused connection or driver.ErrBadConn;
@@ -47,5 +47,6 @@
 //
 // It is ambiguous in all other cases. The common one is a connection lost before the answer came; driver.ErrBadConn is
 // no better. SQLSTATE 40003 and the classes 08, 53, 57P, 58 and XX say that the outcome is unknown, or that the server was
-// failing. An fn that has ended the transaction itself leaves the outcome open too.
+// failing. An fn that has ended the transaction itself leaves the outcome open too (and once the context has ended, InTx
+// cannot tell it from database/sql, which then rolls back).
 package retrysql

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/condition"
@@ -49,9 +50,7 @@ func InTx(ctx context.Context, db Beginner, txOpts *sql.TxOptions, fn func(conte
 	if err == nil {
 		return nil
 	}
-	if e, ok := err.(*beginError); ok {
-		return e.err
-	}
+	err = unmark(err)
 	if isAmbiguous.Check(err) == condition.Retry {
 		return retry.Permanent(err) // calls of this library around this one do not repeat it either
 	}
@@ -84,7 +83,10 @@ func missing(name string, value any) error {
 func attempt(ctx context.Context, db Beginner, txOpts *sql.TxOptions, fn func(context.Context, *sql.Tx) error) error {
 	tx, err := db.BeginTx(ctx, txOpts)
 	if err != nil {
-		return &beginError{err}
+		if notSent.Check(err) == condition.Retry {
+			err = &beginError{err}
+		}
+		return err
 	}
 	if tx == nil {
 		return retry.Permanent(errNoTx)
@@ -142,8 +144,31 @@ func commit(ctx context.Context, tx *sql.Tx) error {
 	return retry.Permanent(ambiguous(err))
 }
 
-// beginError tells conditions that nothing was begun. It has the text of what is in it, and is not returned.
+// beginError tells the last condition that nothing was sent for a begin. It has the text of what is in it, and is not
+// returned.
 type beginError struct{ err error }
 
 func (e *beginError) Error() string { return e.err.Error() }
 func (e *beginError) Unwrap() error { return e.err }
+
+// unmark takes beginErrors out of what a call returns. A *retry.Error with one of them is copied: observers have the first.
+func unmark(err error) error {
+	e, ok := err.(*retry.Error)
+	if !ok {
+		return bare(err)
+	}
+	clean := *e
+	clean.Last = bare(e.Last)
+	clean.History = slices.Clone(e.History)
+	for i, failure := range clean.History {
+		clean.History[i] = bare(failure)
+	}
+	return &clean
+}
+
+func bare(err error) error {
+	if begin, ok := err.(*beginError); ok {
+		return begin.err
+	}
+	return err
+}

@@ -237,7 +237,7 @@ func TestUnusable(t *testing.T) {
 	assert.EqualError(t, err, "retry: fn(nil): must not be nil")
 
 	calls := 0
-	err = retrysql.InTx(t.Context(), beginner(func() { calls++ }), nil, increment, retry.WithRetryIf(func(error) bool { return true }))
+	err = retrysql.InTx(t.Context(), beginner(func() error { calls++; return nil }), nil, increment, retry.WithRetryIf(func(error) bool { return true }))
 	assert.EqualError(t, err, "retrysql: BeginTx returned neither a transaction nor an error")
 	assert.Equal(t, 1, calls)
 
@@ -252,9 +252,6 @@ func TestUnusable(t *testing.T) {
 }
 
 // beginner returns no transaction.
-type beginner func()
+type beginner func() error
 
-func (b beginner) BeginTx(context.Context, *sql.TxOptions) (*sql.Tx, error) {
-	b()
-	return nil, nil
-}
+func (b beginner) BeginTx(context.Context, *sql.TxOptions) (*sql.Tx, error) { return nil, b() }

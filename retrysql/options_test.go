@@ -96,6 +96,61 @@ func TestConditionsOfBegin(t *testing.T) {
 	assert.ErrorIs(t, err, io.EOF)
 }
 
+// What says that nothing was sent is for the last condition alone: the caller gets the driver's own error, wherever it is.
+func TestErrorOfBegin(t *testing.T) {
+	s := &server{begin: []error{errRefused, io.EOF, errRefused, errRefused}}
+	err := retrysql.InTx(t.Context(), open(t, s), nil, increment,
+		append(on(retrytest.NewClock()), retry.WithErrorHistory(3), retry.WithMaxAttempts(3), retry.WithCondition(condition.Is(io.EOF)))...)
+	gaveUp, ok := err.(*retry.Error)
+	require.True(t, ok)
+	assert.Equal(t, retry.ErrExhausted, gaveUp.Reason)
+	assert.Same(t, errRefused, gaveUp.Last)
+	assert.Equal(t, []error{errRefused, io.EOF, errRefused}, gaveUp.History)
+
+	narrowed := retry.WithCondition(condition.Only())
+	assert.Same(t, errRefused, retrysql.InTx(t.Context(), open(t, s), nil, increment, narrowed))
+	begins := beginner(func() error { return retry.Permanent(errFunds) })
+	assert.Same(t, errFunds, retrysql.InTx(t.Context(), begins, nil, increment), "the mark is taken off")
+}
+
+// Rules come before the conditions, the last one included, and count within the limit of the defaults.
+func TestRules(t *testing.T) {
+	many := func(err error) (all []error) {
+		for range 20 {
+			all = append(all, err)
+		}
+		return all
+	}
+	funds := condition.Is(errFunds)
+	for _, tt := range []struct {
+		name string
+		opts []retry.Option
+		s    *server
+		made int
+	}{
+		{"widened", []retry.Option{retry.WithRule(funds, retry.WithMaxAttempts(3))}, &server{exec: many(errFunds)}, 3},
+		{"narrowed", []retry.Option{retry.WithRule(condition.SQLState("40001"), retry.WithMaxAttempts(2))}, &server{commit: many(state("40001"))}, 2},
+		{"another kind", []retry.Option{retry.WithRule(funds, retry.WithMaxAttempts(2))}, &server{commit: many(state("40001"))}, 10},
+		{"the defaults' limit holds", []retry.Option{retry.WithRule(funds, retry.WithMaxAttempts(12))}, &server{exec: many(errFunds)}, 10},
+		{"a limit of the call", []retry.Option{retry.WithUnlimitedAttempts(), retry.WithRule(funds, retry.WithMaxAttempts(12))}, &server{exec: many(errFunds)}, 12},
+		{"at begin", []retry.Option{retry.WithRule(condition.NotSent(), retry.WithMaxAttempts(2))}, &server{begin: many(errRefused)}, 2},
+		{"ambiguous", []retry.Option{retry.WithRule(condition.If(func(error) bool { return true }))}, &server{commit: many(io.EOF)}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := retrysql.InTx(t.Context(), open(t, tt.s), nil, increment, append(on(retrytest.NewClock()), tt.opts...)...)
+			gaveUp := new(retry.Error)
+			if tt.made == 1 {
+				assert.ErrorIs(t, err, retrysql.ErrAmbiguousCommit)
+				assert.Equal(t, "begin exec commit", tt.s.did())
+				return
+			}
+			require.ErrorAs(t, err, &gaveUp)
+			assert.Equal(t, retry.ErrExhausted, gaveUp.Reason)
+			assert.Equal(t, tt.made, gaveUp.Attempts)
+		})
+	}
+}
+
 // A policy takes the place of the defaults, single options go on from them.
 func TestPolicies(t *testing.T) {
 	waits := func(opts ...retry.Option) []time.Duration {
