@@ -41,7 +41,8 @@ type Config struct {
 	// BaseDelay is the Base of the default strategy, and puts that strategy in the place of an earlier WithStrategy. With n
 	// counting failures from 1, the wait is drawn from 0..e, e = min(most, BaseDelay·2^(n−1)); with WithJitter it is e,
 	// jittered. most is 20 s, or MaxDelay (WithMaxDelay) or BaseDelay where that is longer; a shorter MaxDelay is the cap, as
-	// always. It cannot be set together with Strategy. Default: 200 ms.
+	// always. For Supervise it is drawn from e/2..e, and most is 1 min. It cannot be set together with Strategy. Default: 200 ms;
+	// Supervise: 1 s.
 	BaseDelay time.Duration `json:"base_delay,omitzero" yaml:"base_delay,omitempty" env:"BASE_DELAY"`
 
 	// MaxDelay caps the waits that the policy itself asks for. See WithMaxDelay. Default: no cap besides the strategy's own.

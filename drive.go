@@ -34,9 +34,10 @@ type call struct {
 	done        bool
 }
 
-// drive runs a call to its end. made says that the first attempt was made already, and failed with err: nothing had to be
+// drive runs a call to its end. If err is not nil, the first attempt was made already and failed with it: nothing had to be
 // asked or told before it.
-func drive(ctx context.Context, c *config, w *work, made bool, err error) error {
+func drive(ctx context.Context, c *config, w *work, err error) error {
+	made := err != nil
 	carried := carry.From(ctx)
 	k := call{sleeper: clock.Sleeper{Clock: clockOf(carried, c)}}
 	k.live, k.clock, k.noRetry = true, k.sleeper.Clock, carried.NoRetry

@@ -72,7 +72,7 @@ func (l *Loop) Tries() iter.Seq[*Try] {
 		}
 		err := errPanicked // unless drive returns
 		defer func() { l.err = err }()
-		err = drive(l.ctx, &c, &w, false, nil)
+		err = drive(l.ctx, &c, &w, nil)
 	}
 }
 

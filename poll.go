@@ -43,7 +43,7 @@ func Poll[T any](ctx context.Context, interval time.Duration, fn func(context.Co
 		v, done, err = fn(ctx)
 		return v, err
 	}
-	return doMore(ctx, look, &c, false, *new(T), nil, func() sequel {
+	return doMore(ctx, look, &c, *new(T), nil, func() sequel {
 		if done {
 			return finished
 		}

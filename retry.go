@@ -28,13 +28,13 @@ func Do[T any](ctx context.Context, fn func(context.Context) (T, error), opts ..
 		return do(ctx, fn, p, opts)
 	}
 	if ctx.Err() != nil {
-		return doMore(ctx, fn, &p.config, false, *new(T), nil, nil)
+		return doMore(ctx, fn, &p.config, *new(T), nil, nil)
 	}
 	v, err := fn(ctx) // the first attempt: nothing to ask or tell before it, nor after a success
 	if err == nil {
 		return v, nil
 	}
-	return doMore(ctx, fn, &p.config, true, v, err, nil)
+	return doMore(ctx, fn, &p.config, v, err, nil)
 }
 
 // do is Do with options of its own, or with a policy that has something to ask or tell on a first success too.
@@ -47,16 +47,17 @@ func do[T any](ctx context.Context, fn func(context.Context) (T, error), p *Poli
 		return v, err
 	}
 	if c.busy || ctx.Err() != nil {
-		return doMore(ctx, fn, &c, false, v, nil, nil)
+		return doMore(ctx, fn, &c, v, nil, nil)
 	}
 	if v, err = fn(ctx); err == nil {
 		return v, nil
 	}
-	return doMore(ctx, fn, &c, true, v, err, nil)
+	return doMore(ctx, fn, &c, v, err, nil)
 }
 
-// doMore runs the driver; made says that the first attempt returned v and err, next what follows one that has not failed.
-func doMore[T any](ctx context.Context, fn func(context.Context) (T, error), c *config, made bool, v T, err error, next func() sequel) (T, error) {
+// doMore runs the driver. If err is not nil, the first attempt was made and returned v and err. next says what follows an
+// attempt that has not failed.
+func doMore[T any](ctx context.Context, fn func(context.Context) (T, error), c *config, v T, err error, next func() sequel) (T, error) {
 	w := work{sequel: next, try: func(ctx context.Context) error {
 		var err error
 		v, err = fn(ctx)
@@ -88,7 +89,7 @@ func doMore[T any](ctx context.Context, fn func(context.Context) (T, error), c *
 			return err
 		}
 	}
-	err = drive(ctx, c, &w, made, err)
+	err = drive(ctx, c, &w, err)
 	return v, err
 }
 
@@ -107,7 +108,7 @@ func Run(ctx context.Context, fn func(context.Context) error, opts ...Option) er
 	if err == nil {
 		return nil
 	}
-	return drive(ctx, &p.config, &work{try: fn}, true, err)
+	return drive(ctx, &p.config, &work{try: fn}, err)
 }
 
 func run(ctx context.Context, fn func(context.Context) error, p *Policy, opts []Option) error {
@@ -122,11 +123,11 @@ func run(ctx context.Context, fn func(context.Context) error, p *Policy, opts []
 		return err
 	}
 	if c.busy || ctx.Err() != nil {
-		return drive(ctx, &c, &work{try: fn}, false, nil)
+		return drive(ctx, &c, &work{try: fn}, nil)
 	}
 	err := fn(ctx)
 	if err == nil {
 		return nil
 	}
-	return drive(ctx, &c, &work{try: fn}, true, err)
+	return drive(ctx, &c, &work{try: fn}, err)
 }

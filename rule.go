@@ -90,7 +90,7 @@ func (r *rule) read(opts []Option) error {
 // checkRules checks the rules under the policy's terms, and says whether one has a strategy that learns.
 func (c *config) checkRules() (learns bool, err error) {
 	for _, r := range c.rules {
-		t := r.under(&c.terms)
+		t := r.under(c)
 		if err := t.drawOnce(); err != nil {
 			return false, err
 		}
@@ -102,20 +102,24 @@ func (c *config) checkRules() (learns bool, err error) {
 // limited says that the rule has a limit of its own, in place of the default.
 func (r *rule) limited() bool { return r.maxAttempts != 0 || r.maxElapsed > 0 }
 
-// under returns the rule's terms as they count under those of the policy: for waits. The limits are each one's own.
-func (r *rule) under(policy *terms) terms {
+// under returns the rule's terms as they count under those of a policy: for waits. The limits are each one's own.
+func (r *rule) under(c *config) terms {
 	t := r.terms
-	if t.strategy == nil {
-		t.strategy, t.starter, t.learner = policy.strategy, policy.starter, policy.learner
+	switch {
+	case t.strategy != nil:
+	case t.jitter != nil && c.base > 0: // as without a base, a jitter is on the curve that does not draw
+		t.strategy = strategy.Exponential{Base: c.base, Max: c.ceilingOfBase()}
+	default:
+		t.strategy, t.starter, t.learner = c.strategy, c.starter, c.learner
 		if t.jitter == nil {
-			t.jitter = policy.jitter
+			t.jitter = c.jitter
 		}
 	}
-	if policy.maxDelay > 0 && (t.maxDelay == 0 || t.maxDelay > policy.maxDelay) {
-		t.maxDelay = policy.maxDelay
+	if c.maxDelay > 0 && (t.maxDelay == 0 || t.maxDelay > c.maxDelay) {
+		t.maxDelay = c.maxDelay
 	}
 	if !t.hintSet {
-		t.hint, t.hintSet = policy.hint, policy.hintSet
+		t.hint, t.hintSet = c.hint, c.hintSet
 	}
 	return t
 }
@@ -142,7 +146,7 @@ func (f *flow) count(c *config, now time.Time) {
 	}
 	r, k := c.rules[f.kind-1], &f.kinds[f.kind-1]
 	if k.failures == 0 {
-		k.terms, k.failed = r.under(&c.terms), now
+		k.terms, k.failed = r.under(c), now
 	}
 	k.failures++
 	k.number++

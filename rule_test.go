@@ -171,6 +171,9 @@ func TestRuleWaits(t *testing.T) {
 		{"its own way", []retry.Option{curve(1), retry.WithHint(recExact)}, []retry.Option{retry.WithHint(throttle.Ignore())}, []error{told, told}, []time.Duration{1, 2}},
 		{"its own only", []retry.Option{curve(1), retry.WithHint(throttle.Ignore())}, []retry.Option{retry.WithHint(recExact)}, []error{told, retry.After(100, b)}, []time.Duration{100, 1}},
 		{"the default's jittered curve", []retry.Option{retry.WithRand(recDraws(0.5))}, nil, []error{a, b, a}, []time.Duration{100e6, 100e6, 200e6}},
+		{"a jitter on a base", []retry.Option{retry.WithRand(recDraws(0.5)), retry.Config{BaseDelay: 4 * time.Second}}, []retry.Option{retry.WithJitter(strategy.Equal)}, []error{a, b, a, b}, kbSeconds(3, 2, 6, 4)},
+		{"a jitter on a base under a cap", []retry.Option{retry.WithRand(recDraws(0.5)), retry.Config{BaseDelay: 40 * time.Second, MaxDelay: 50 * time.Second}}, []retry.Option{retry.WithJitter(strategy.Equal)}, []error{a, a, b}, []time.Duration{30e9, 37500e6, 20e9}},
+		{"a base under the policy's jitter", []retry.Option{retry.WithRand(recDraws(0.5)), retry.Config{BaseDelay: 4 * time.Second}, retry.WithJitter(strategy.Full)}, nil, []error{a, b, a}, kbSeconds(2, 2, 4)},
 		{"a jitter on the default", []retry.Option{retry.WithRand(recDraws(0.5))}, []retry.Option{retry.WithJitter(strategy.Equal)}, []error{a, b, a}, []time.Duration{150e6, 100e6, 300e6}},
 	} {
 		waits, _ := ruPlay(t, tc.errs, append(tc.outer, retry.WithUnlimitedAttempts(), retry.WithRule(ruAuth, tc.rule...))...)
@@ -184,6 +187,9 @@ func TestRuleOfASupervision(t *testing.T) {
 	waits, err := svWaits(t, svTimes(7, svRan{0, errRec}), half, retry.WithRule(condition.Is(errRec), retry.WithJitter(strategy.Equal)))
 	require.Same(t, errSvEnd, err)
 	require.Equal(t, []time.Duration{750e6, 1500e6, 3e9, 6e9, 12e9, 24e9, 45e9}, waits)
+	waits, err = svWaits(t, svTimes(5, svRan{0, errRec}), half, retry.Config{BaseDelay: 4 * time.Second}, retry.WithRule(condition.Is(errRec), retry.WithJitter(strategy.Equal)))
+	require.Same(t, errSvEnd, err)
+	require.Equal(t, kbSeconds(3, 6, 12, 24, 45), waits)
 	_, err = svWaits(t, svTimes(30, svRan{0, errRec}), retry.WithRule(condition.Is(errRec), retry.WithMaxAttempts(20)))
 	require.Equal(t, 20, recError(t, err).Attempts)
 }

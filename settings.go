@@ -214,17 +214,31 @@ func (c *config) setStrategy(s strategy.Strategy) error {
 	return nil
 }
 
-// rebase makes the default strategy with a Base of its own. It is not capped below what was asked for: the default Max only
-// keeps doubling in bounds. Nothing is made anew that is there already, for the sake of options of a single call.
+// rebase makes the default strategy with a Base of its own. Nothing is made anew that is there already, for the sake of
+// options of a single call.
 func (c *config) rebase() {
-	most := max(defaultMax, c.base, c.maxDelay)
-	if c.jitter == nil {
+	most := c.ceilingOfBase()
+	switch {
+	case c.jitter != nil:
+		if s := (strategy.Exponential{Base: c.base, Max: most}); c.strategy != s {
+			c.strategy = s
+		}
+	case c.supervised:
+		c.strategy = strategy.EqualJitter{Base: c.base, Max: most}
+	default:
 		if s := (strategy.FullJitter{Base: c.base, Max: most}); c.strategy != s {
 			c.strategy = s
 		}
-	} else if s := (strategy.Exponential{Base: c.base, Max: most}); c.strategy != s {
-		c.strategy = s
 	}
+}
+
+// ceilingOfBase is the Max of a default strategy with a Base of its own. It is not capped below what was asked for: the
+// default Max only keeps doubling in bounds.
+func (c *config) ceilingOfBase() time.Duration {
+	if c.supervised {
+		return max(superviseMax, c.base, c.maxDelay)
+	}
+	return max(defaultMax, c.base, c.maxDelay)
 }
 
 func (c *config) addObserver(o Observer) error {

@@ -51,12 +51,15 @@ func Supervise(ctx context.Context, fn func(context.Context) error, opts ...Opti
 	}
 	c.supervise()
 	w := work{try: fn, sequel: func() sequel { return rerun }}
-	return drive(ctx, &c, &w, false, nil)
+	return drive(ctx, &c, &w, nil)
 }
 
 // supervise fills in the defaults of Supervise.
 func (c *config) supervise() {
 	c.supervised = true
+	if c.base > 0 {
+		c.rebase()
+	}
 	if !c.resetAfterSet {
 		c.resetAfter = superviseResetAfter
 		c.timed, c.clocked = true, true

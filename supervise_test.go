@@ -85,7 +85,12 @@ func TestSuperviseWaits(t *testing.T) {
 		{"a jitter", svTimes(8, failed), []retry.Option{retry.WithJitter(strategy.Equal), most}, kbSeconds(1, 2, 4, 8, 16, 32, 60, 60)},
 		{"a jitter, nil", svTimes(2, ended), []retry.Option{retry.WithJitter(strategy.Full), retry.WithRand(recDraws(0.25))}, []time.Duration{250e6, 250e6}},
 		{"a strategy", svTimes(3, ended), []retry.Option{recEvery(7 * time.Second)}, kbSeconds(7, 7, 7)},
-		{"a base", svTimes(3, failed), []retry.Option{retry.Config{BaseDelay: 3 * time.Second}, most}, kbSeconds(3, 6, 12)},
+		{"a base", svTimes(7, failed), []retry.Option{retry.Config{BaseDelay: 3 * time.Second}, most}, kbSeconds(3, 6, 12, 24, 48, 60, 60)},
+		{"a base, at least", []svRan{failed, failed, ended}, []retry.Option{retry.Config{BaseDelay: 4 * time.Second}, least}, kbSeconds(2, 4, 2)},
+		{"a policy's base", svTimes(2, failed), []retry.Option{retry.MustNew(retry.Config{BaseDelay: 4 * time.Second}), least}, kbSeconds(2, 4)},
+		{"a base and a jitter", svTimes(5, failed), []retry.Option{retry.Config{BaseDelay: 8 * time.Second}, retry.WithJitter(strategy.Full), most}, kbSeconds(8, 16, 32, 60, 60)},
+		{"a base and a cap", svTimes(3, failed), []retry.Option{retry.Config{BaseDelay: 40 * time.Second, MaxDelay: 3 * time.Minute}, most}, kbSeconds(40, 80, 160)},
+		{"a strategy after a base", svTimes(2, failed), []retry.Option{retry.Config{BaseDelay: 4 * time.Second}, recEvery(7 * time.Second)}, kbSeconds(7, 7)},
 		{"a cap", append(svTimes(3, failed), ended), []retry.Option{retry.WithMaxDelay(700 * time.Millisecond), most}, []time.Duration{700e6, 700e6, 700e6, 700e6}},
 		{"told", []svRan{{0, retry.After(40*time.Second, errRec)}, ended}, []retry.Option{most, retry.WithHint(recExact)}, kbSeconds(40, 1)},
 	} {
