@@ -13,7 +13,8 @@ import (
 type Attempt struct {
 	// Number counts from 1, and goes on through resets.
 	Number int
-	// Max is how many attempts there may be, since the last reset if there was one; 0: no limit.
+	// Max is the limit of attempts, as WithMaxAttempts or the default has it: resets, looks of a Poll and rules with limits of
+	// their own may let Number go beyond. 0: no limit.
 	Max int
 	// Name is the policy's (WithName).
 	Name string

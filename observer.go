@@ -44,7 +44,7 @@ type AttemptStart struct {
 // Event is the end of an attempt.
 type Event struct {
 	Name        string
-	Number, Max int // Number goes on through resets, which Max does not count; Max 0: no limit
+	Number, Max int // as in Attempt: Number may go beyond Max; Max 0: no limit
 	At          time.Time
 	// Duration is how long the attempt took; 0 unless an observation, a throttle or a learning strategy has it measured.
 	Duration time.Duration

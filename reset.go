@@ -9,13 +9,15 @@ import "time"
 // the call (State.Number, State.Prev, the memory of a Starter): the next wait is that of a first failure. It does not set
 // back the numbers of attempts (Event.Number, Attempt.Number, Error.Attempts), the budget, the error history, or a level
 // that a strategy shares between calls. How long an attempt ran counts, not how long ago the last failure was: steady
-// failure after 30 s each time is no health where healthy means a minute. 0: never. Default: never; Supervise: a minute.
-// Restart does the same where the operation knows better.
+// failure after 30 s each time is no health where healthy means a minute. An attempt that its own timeout ended ran as long
+// as that: let healthy be longer where that means it hung. 0: never. Default: never; Supervise: a minute. Restart does the
+// same where the operation knows better.
 func WithResetAfter(healthy time.Duration) Option { return resetAfterOption(healthy) }
 
 // Restart marks err as a failure after progress, such as that of a stream which had delivered something: the attempt counts
-// as the first failure of a new run, as with WithResetAfter. Whether it is retried is for others to say. The mark may be
-// anywhere below other errors, but not within an inner call's *Error, and is removed at the top. nil stays nil.
+// as the first failure of a new run, as with WithResetAfter. Whether it is retried is for others to say. What always makes
+// progress is limited by its context only. The mark may be anywhere below other errors, but not within an inner call's
+// *Error, and is removed at the top. nil stays nil.
 func Restart(err error) error {
 	if err == nil {
 		return nil

@@ -356,7 +356,7 @@ func TestSuperviseConfigErrors(t *testing.T) {
 
 // TestSupervisePanic passes through, also from what is told of a success.
 func TestSupervisePanic(t *testing.T) {
-	for _, event := range []string{"fn#2", "curve.Succeed", "budget.Settle", "budget.Start#2", "a.Done", "obs.AttemptDone", "obs.Pause"} {
+	for _, event := range []string{"fn#2", "curve.Succeed", "budget.Settle", "budget.Start#2", "a.Done", "curve.Next", "rand", "jitter", "obs.AttemptDone", "obs.Pause"} {
 		synctest.Test(t, func(t *testing.T) {
 			k := newRecKit()
 			k.on[event] = recBlowUp
