@@ -211,3 +211,35 @@ func TestSuperviseWithin(t *testing.T) {
 		require.ErrorIs(t, err, retry.ErrAttemptTimeout)
 	})
 }
+
+// TestStateWithoutAFailure: a strategy that is asked after work that ended well gets the state of a first failure, but for the
+// failure.
+func TestStateWithoutAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var got []strategy.State
+		note := retry.WithStrategy(strategy.Func(func(s strategy.State) (time.Duration, bool) {
+			require.NotNil(t, s.Rand)
+			s.Rand = nil
+			got = append(got, s)
+			return time.Duration(len(got)) * time.Second, true
+		}))
+		opts := []retry.Option{note, retry.WithMaxDelay(time.Hour), retry.WithResetAfter(time.Hour), retry.WithRand(recDraws(0))}
+		runs := []error{errRec, nil, nil, retry.Permanent(errRec)}
+		n := 0
+		_ = retry.Supervise(t.Context(), func(context.Context) error { time.Sleep(time.Minute); n++; return runs[n-1] }, opts...)
+		loop := retry.NewLoop(t.Context(), opts...)
+		for try := range loop.Tries() {
+			if time.Sleep(time.Minute); try.Number() == 1 {
+				try.Again()
+			}
+		}
+		at := func(d time.Duration) time.Time { return began.Add(d) }
+		require.Equal(t, []strategy.State{
+			{Number: 1, Limit: time.Hour, Began: at(0), Now: at(time.Minute), Err: errRec},
+			{Number: 1, Limit: time.Hour, Began: at(61 * time.Second), Now: at(121 * time.Second)},
+			{Number: 1, Limit: time.Hour, Began: at(123 * time.Second), Now: at(183 * time.Second)},
+			{Number: 1, Limit: time.Hour, Began: at(246 * time.Second), Now: at(306 * time.Second)},
+		}, got)
+	})
+}
