@@ -24,10 +24,10 @@ func Do[T any](ctx context.Context, fn func(context.Context) (T, error), opts ..
 			p, opts = given, nil
 		}
 	}
-	if len(opts) > 0 || p.config.busy || fn == nil {
-		return do(ctx, fn, p, opts)
+	if len(opts) > 0 || fn == nil {
+		return do(ctx, fn, opts)
 	}
-	if ctx.Err() != nil {
+	if p.config.busy || ctx.Err() != nil {
 		return doMore(ctx, fn, &p.config, *new(T), nil, nil)
 	}
 	v, err := fn(ctx) // the first attempt: nothing to ask or tell before it, nor after a success
@@ -37,12 +37,12 @@ func Do[T any](ctx context.Context, fn func(context.Context) (T, error), opts ..
 	return doMore(ctx, fn, &p.config, v, err, nil)
 }
 
-// do is Do with options of its own, or with a policy that has something to ask or tell on a first success too.
-func do[T any](ctx context.Context, fn func(context.Context) (T, error), p *Policy, opts []Option) (v T, err error) {
+// do is Do with options of its own.
+func do[T any](ctx context.Context, fn func(context.Context) (T, error), opts []Option) (v T, err error) {
 	if fn == nil {
 		return v, invalid("fn", nil, "must not be nil")
 	}
-	c := p.config
+	var c config
 	if err := c.merge(opts); err != nil {
 		return v, err
 	}
@@ -101,8 +101,11 @@ func Run(ctx context.Context, fn func(context.Context) error, opts ...Option) er
 			p, opts = given, nil
 		}
 	}
-	if len(opts) > 0 || p.config.busy || fn == nil || ctx.Err() != nil {
-		return run(ctx, fn, p, opts)
+	if len(opts) > 0 || fn == nil {
+		return run(ctx, fn, opts)
+	}
+	if p.config.busy || ctx.Err() != nil {
+		return runMore(ctx, fn, &p.config)
 	}
 	err := fn(ctx)
 	if err == nil {
@@ -111,23 +114,29 @@ func Run(ctx context.Context, fn func(context.Context) error, opts ...Option) er
 	return drive(ctx, &p.config, &work{try: fn}, err)
 }
 
-func run(ctx context.Context, fn func(context.Context) error, p *Policy, opts []Option) error {
+// run is Run with options of its own.
+func run(ctx context.Context, fn func(context.Context) error, opts []Option) error {
 	if fn == nil {
 		return invalid("fn", nil, "must not be nil")
 	}
-	c := p.config
+	var c config
 	if err := c.merge(opts); err != nil {
 		return err
 	}
-	if err := c.untyped("Run, which has no result"); err != nil {
-		return err
-	}
 	if c.busy || ctx.Err() != nil {
-		return drive(ctx, &c, &work{try: fn}, nil)
+		return runMore(ctx, fn, &c)
 	}
 	err := fn(ctx)
 	if err == nil {
 		return nil
 	}
 	return drive(ctx, &c, &work{try: fn}, err)
+}
+
+// runMore runs the driver from the first attempt on.
+func runMore(ctx context.Context, fn func(context.Context) error, c *config) error {
+	if err := c.untyped("Run, which has no result"); err != nil {
+		return err
+	}
+	return drive(ctx, c, &work{try: fn}, nil)
 }
