@@ -16,8 +16,9 @@ import (
 // WithMaxElapsed and the context's deadline limit the whole call: no wait is started that would not end before.
 //
 // An error is a failure as for Do (done does not count then), and the wait after it is the longer one of interval and the
-// policy's; WithMaxDelay and WithJitter are for the latter only. The interval is neither jittered nor capped. Each look is
-// an attempt to throttles, observers, WithAttemptTimeout and Results; what Results.Classify accepts is done if fn said so.
+// policy's, and a told wait (After) works on that as ever; WithMaxDelay and WithJitter are for the policy's only. The
+// interval is neither jittered nor capped. Each look is an attempt to throttles, observers, WithAttemptTimeout and Results;
+// what Results.Classify accepts is done if fn said so.
 //
 // With an error, Poll returns the value of the last look, whether that failed or not, unless it was thrown away (Results):
 // how far things had come. To keep an earlier one over a failed look, let fn return it. Error.Last is nil where the

@@ -33,8 +33,8 @@ var (
 //
 // Options are those of Run, with other defaults: WithUnlimitedAttempts, WithStrategy(strategy.EqualJitter{Base:
 // time.Second, Max: time.Minute}), or, with WithJitter, strategy.Exponential of that Base and Max, and
-// WithResetAfter(time.Minute). So there is no wait below half a second. WithMaxAttempts and WithMaxElapsed limit failures
-// in a row: what they limit begins anew with every reset. The time of WithMaxElapsed includes that of the runs;
+// WithResetAfter(time.Minute). So there is no wait below half a second by default. WithMaxAttempts and WithMaxElapsed limit
+// failures in a row: what they limit begins anew with every reset. The time of WithMaxElapsed includes that of the runs;
 // WithMaxRetryElapsed counts from the first failure, however long the run before it took. A told wait above WithMaxHint
 // ends a supervision too: where servers ask for more than a minute, raise it.
 //
