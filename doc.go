@@ -23,7 +23,6 @@
 //   - NewLoop where the attempt is better written as the body of a for statement.
 //   - For HTTP requests package retryhttp, for transactions of database/sql package retrysql.
 //   - Policy.Begin, which returns a Flow, where something else does the waiting: a select loop, a job queue, a simulation.
-//   - retrysql.InTx for database transactions, and package retryhttp for HTTP clients.
 //
 // # How a call goes
 //

@@ -2,6 +2,7 @@ package observe_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net"
@@ -18,6 +19,7 @@ import (
 	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/observe"
 	"github.com/seed-89b3229b/retry/retryhttp"
+	"github.com/seed-89b3229b/retry/retrysql"
 )
 
 // kindError says its kind itself.
@@ -107,6 +109,25 @@ func TestErrorType(t *testing.T) {
 		assert.Equal(t, c.want, typeOf(t, c.err), "%T %v", c.err, c.err)
 	}
 }
+
+// A transaction that could not be begun has the driver's error.
+func TestErrorTypeOfBegin(t *testing.T) {
+	for want, err := range map[string]error{
+		"*net.OpError":        &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},
+		"*errors.errorString": errInvalid,
+	} {
+		r := record(observe.WithoutMetrics())
+		got := retrysql.InTx(t.Context(), refusesToBegin{err}, nil, func(context.Context, *sql.Tx) error { return nil },
+			retry.WithMaxAttempts(1), retry.WithObserver(r.observer))
+		assert.ErrorIs(t, got, err)
+		failed, _ := r.attributesOf("retry attempt")[0].Value(observe.KeyErrorType)
+		assert.Equal(t, want, failed.AsString())
+	}
+}
+
+type refusesToBegin struct{ err error }
+
+func (r refusesToBegin) BeginTx(context.Context, *sql.TxOptions) (*sql.Tx, error) { return nil, r.err }
 
 // Types are named as the conventions' own helper names them.
 func TestErrorTypeIsThatOfTheConventions(t *testing.T) {
