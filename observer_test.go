@@ -196,6 +196,29 @@ func (q recQuietObservation) Pause(context.Context, retry.Pause)  { q.log.add("P
 func (q recQuietObservation) Done(context.Context, retry.Summary) { q.log.add("Done") }
 
 // TestObserverNils: a nil context leaves the context as it is, a nil Observation is not interested.
+// dozing is an observer that says whether anybody looks.
+type dozing struct {
+	*seen
+	awake bool
+}
+
+func (d dozing) Enabled() bool { return d.awake }
+
+func TestObserverThatIsOff(t *testing.T) {
+	var off, on seen
+	policy := retry.MustNew(retry.WithObserver(dozing{&off, false}), retry.WithObserver(dozing{&on, true}), retry.WithObserver(dozing{&off, false}))
+	require.NoError(t, retry.Run(t.Context(), func(context.Context) error { return nil }, policy, retry.WithObserver(dozing{&off, false})))
+	require.Zero(t, off.starts)
+	require.Equal(t, 1, on.starts)
+}
+
+type seen struct{ starts int }
+
+func (s *seen) Start(ctx context.Context, _ retry.Call) (context.Context, retry.Observation) {
+	s.starts++
+	return ctx, nil
+}
+
 func TestObserverNils(t *testing.T) {
 	log := newRecLog()
 	ctx := context.WithValue(t.Context(), recKey("caller"), "yes")

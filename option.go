@@ -171,7 +171,8 @@ func WithThrottle(t ...throttle.Throttle) Option { return throttleOption(slices.
 // WithBudget sets the budget that is charged for every retry when it is decided, before its wait. Default: none.
 func WithBudget(b throttle.Budget) Option { return budgetOption{b} }
 
-// WithObserver adds an observer. Default: none.
+// WithObserver adds an observer. One with a method Enabled() bool that says false is left out: calls then cost what they cost
+// without it. Default: none.
 func WithObserver(o Observer) Option { return observerOption{o} }
 
 // WithOnRetry adds a function that is called after each failure that will be retried, before the wait, with the call's

@@ -242,6 +242,12 @@ func (c *config) ceilingOfBase() time.Duration {
 }
 
 func (c *config) addObserver(o Observer) error {
+	if err := check("WithObserver", o); err != nil {
+		return err
+	}
+	if off, ok := o.(interface{ Enabled() bool }); ok && !off.Enabled() {
+		return nil // nobody looks, so nothing need be told
+	}
 	switch had := c.observer.(type) {
 	case nil:
 		c.observer = o
@@ -250,7 +256,7 @@ func (c *config) addObserver(o Observer) error {
 	default:
 		c.observer = observers{had, o}
 	}
-	return check("WithObserver", o)
+	return nil
 }
 
 // measured says that the end of a successful attempt matters to somebody too.

@@ -80,9 +80,13 @@ func (o *Observer) Validate() error {
 	return o.config.validate()
 }
 
+// Enabled reports whether there is anything to make: false without traces and metrics, be it by options or since the
+// providers are those of OpenTelemetry's noop packages. retry.WithObserver then leaves the Observer out.
+func (o *Observer) Enabled() bool { return o != nil && (o.tracer != nil || o.instruments != nil) }
+
 // Start implements retry.Observer.
 func (o *Observer) Start(ctx context.Context, c retry.Call) (context.Context, retry.Observation) {
-	if o == nil || o.tracer == nil && o.instruments == nil {
+	if !o.Enabled() {
 		return ctx, nil
 	}
 	v := observations.Get().(*observation)

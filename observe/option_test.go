@@ -235,3 +235,15 @@ func (sampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResu
 }
 
 func (sampler) Description() string { return "no first attempts" }
+
+func TestEnabled(t *testing.T) {
+	noTraces, noMetrics := observe.WithTracerProvider(tracenoop.NewTracerProvider()), observe.WithMeterProvider(metricnoop.NewMeterProvider())
+	for _, off := range []*observe.Observer{
+		nil, {}, observe.New(noTraces, noMetrics), observe.New(observe.WithoutTraces(), noMetrics), observe.New(observe.WithoutTraces(), observe.WithoutMetrics()),
+	} {
+		assert.False(t, off.Enabled())
+	}
+	for _, on := range []*observe.Observer{observe.New(), observe.New(noTraces), observe.New(noMetrics), observe.New(sampled(), noMetrics)} {
+		assert.True(t, on.Enabled())
+	}
+}
