@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -117,28 +118,31 @@ func TestTimeoutWithAResponse(t *testing.T) {
 // TestStalledServer: over a real connection. A POST whose connection was made is not repeated; one that is still being
 // connected is.
 func TestStalledServer(t *testing.T) {
-	transport := retryhttp.NewTransport(nil, atOnce, retry.WithMaxAttempts(3), retry.WithAttemptTimeout(20*time.Millisecond))
+	clk := retrytest.NewClock()
+	transport := retryhttp.NewTransport(nil, atOnce, retry.WithClock(clk), retry.WithMaxAttempts(3), retry.WithAttemptTimeout(time.Second))
 	s := newServer(t, transport, func(_ int, _ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
+		clk.Advance(time.Second)
 		<-r.Context().Done()
 	})
 	dial := s.base.DialContext
-	dials := 0
+	var dials atomic.Int32
 	s.base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		dials++
+		dials.Add(1)
 		return dial(ctx, network, address)
 	}
 	_, err := s.client.Get(s.URL)
 	require.ErrorIs(t, err, retry.ErrAttemptTimeout)
-	assert.Equal(t, 3, dials)
-	dials = 0
+	assert.EqualValues(t, 3, dials.Load())
+	assert.EqualValues(t, 3, s.requests.Load())
 	_, err = s.client.Post(s.URL, "text/plain", newReader("x"))
 	require.ErrorIs(t, err, retry.ErrAttemptTimeout)
-	assert.Equal(t, 1, dials)
+	assert.EqualValues(t, 4, dials.Load())
+	assert.EqualValues(t, 4, s.requests.Load())
 
-	asked := make(chan struct{}, 10)
 	s.base.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-		asked <- struct{}{}
+		dials.Add(1)
+		clk.Advance(time.Second)
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
@@ -147,7 +151,7 @@ func TestStalledServer(t *testing.T) {
 	var gaveUp *retry.Error
 	require.ErrorAs(t, err, &gaveUp)
 	assert.Equal(t, 3, gaveUp.Attempts)
-	assert.NotEmpty(t, asked)
+	assert.EqualValues(t, 7, dials.Load())
 }
 
 // TestDeadlineIsLookedAhead: no wait is begun that would outlast the request's deadline; what was answered comes back
