@@ -252,6 +252,7 @@ func TestReadmeHTTP(t *testing.T) {
 }
 
 func TestReadmeCode(t *testing.T) {
+	gate, tokens = new(throttle.Gate), throttle.NewTokenBudget() // as each bubble begins at the same time
 	synctest.Test(t, func(t *testing.T) {
 		call = func(context.Context) error { return ErrNoSuchUser }
 		require.Equal(t, ErrNoSuchUser, retry.Run(t.Context(), load))

@@ -64,7 +64,7 @@ func TestOutput(t *testing.T) {
 
 	var happened []string
 	for line := range strings.Lines(lines) { // in no certain order
-		found := regexp.MustCompile(`^ *\d\.\d{3}s  http://127\.0\.0\.1:\d+(/.*?)(; again in \d\.\d{3}s, (by the policy|as the server asks|as the server asked another))?\n?$`).FindStringSubmatch(line)
+		found := regexp.MustCompile(`^ *\d+\.\d{3}s  http://127\.0\.0\.1:\d+(/.*?)(; again in \d+\.\d{3}s, (by the policy|as the server asks|as the server asked another))?\n?$`).FindStringSubmatch(line)
 		require.NotNil(t, found, line)
 		happened = append(happened, regexp.MustCompile(`^(/reset: attempt . failed: ).*`).ReplaceAllString(found[1], "${1}CONNECTION BROKEN"))
 	}

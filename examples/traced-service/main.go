@@ -54,14 +54,14 @@ func run(ctx context.Context, out io.Writer, s settings) (err error) {
 	defer func() { err = firstOf(err, t.shutdown()) }()
 
 	stock := new(stock)
-	stockAddress, stopStock, err := serve("127.0.0.1:0", stock.handler(t.stock))
+	stockAddress, stopStock, err := serve(ctx, "127.0.0.1:0", stock.handler(t.stock))
 	if err != nil {
 		return err
 	}
 	defer stopStock()
 	shop := newShop(t, "http://"+stockAddress)
 	defer shop.client.CloseIdleConnections()
-	shopAddress, stopShop, err := serve("127.0.0.1:0", shop.handler(t.shop))
+	shopAddress, stopShop, err := serve(ctx, "127.0.0.1:0", shop.handler(t.shop))
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func run(ctx context.Context, out io.Writer, s settings) (err error) {
 		return nil
 	}
 
-	address, stopScrapes, err := serve(s.prometheus, t.scrapes)
+	address, stopScrapes, err := serve(ctx, s.prometheus, t.scrapes)
 	if err != nil {
 		return err
 	}
@@ -146,13 +146,17 @@ func (c *customer) goOn(ctx context.Context) error {
 	}
 }
 
-// serve starts an HTTP server, and returns where it is and what stops it.
-func serve(address string, handler http.Handler) (string, func(), error) {
+// serve starts an HTTP server, and returns where it is and what stops it. Its requests end when ctx does.
+func serve(ctx context.Context, address string, handler http.Handler) (string, func(), error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return "", nil, err
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+	}
 	stopped := make(chan struct{})
 	go func() {
 		server.Serve(listener) // until Close

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/retrytest"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
@@ -29,9 +30,11 @@ var (
 
 // TestBudgetsPage: the policy of the page lets calls through, and all of its throttles have heard of them.
 func TestBudgetsPage(t *testing.T) {
+	clk, before := retrytest.NewClock(), breaker.Counts().TotalSuccesses
+	ctx := retry.ContextWithClock(t.Context(), clk) // in which no token comes back meanwhile
 	for range 10 {
-		require.NoError(t, retry.Run(t.Context(), up, careful))
+		require.NoError(t, retry.Run(ctx, up, careful))
 	}
-	require.EqualValues(t, 10, breaker.Counts().TotalSuccesses)
-	require.Less(t, limiter.Tokens(), 10.0)
+	require.EqualValues(t, 10, breaker.Counts().TotalSuccesses-before)
+	require.Zero(t, limiter.TokensAt(clk.Now()))
 }
