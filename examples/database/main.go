@@ -32,7 +32,7 @@ func main() {
 
 // run is the program. It fails where what it says does not hold.
 func run(ctx context.Context, out io.Writer) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	dir, err := os.MkdirTemp("", "retry-database-")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 var policy = retry.MustNew(
 	retry.WithName("counter"),
 	retry.WithUnlimitedAttempts(),
-	retry.WithMaxElapsed(3*time.Second),
+	retry.WithMaxElapsed(10*time.Second),
 	retry.WithStrategy(strategy.FullJitter{Base: 2 * time.Millisecond, Max: 50 * time.Millisecond}),
 )
 
