@@ -15,6 +15,7 @@ import (
 	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/condition"
 	"github.com/seed-89b3229b/retry/retrysql"
+	"github.com/seed-89b3229b/retry/retrytest"
 	"github.com/seed-89b3229b/retry/strategy"
 )
 
@@ -194,14 +195,33 @@ func postgresLostInFn(t *testing.T, db *sql.DB) {
 
 // postgresAttemptTimeout: a statement that hangs is given up, and the next attempt succeeds.
 func postgresAttemptTimeout(t *testing.T, db *sql.DB) {
-	attempts := 0
+	query := "SELECT pg_sleep(60) /* " + t.Name() + " */"
+	var conns []*sql.Conn
+	for range 3 { // as no connection can be made before a deadline in virtual time
+		conn, err := db.Conn(t.Context())
+		require.NoError(t, err)
+		conns = append(conns, conn)
+	}
+	for _, conn := range conns {
+		require.NoError(t, conn.Close())
+	}
+	clk, attempts := retrytest.NewClock(), 0
 	err := retrysql.InTx(t.Context(), db, nil, func(ctx context.Context, tx *sql.Tx) error {
 		if attempts++; attempts > 1 {
 			return nil
 		}
-		_, err := tx.ExecContext(ctx, "SELECT pg_sleep(60)")
+		go func() { // the time is up when the server is at it
+			for running := false; !running && ctx.Err() == nil; {
+				const find = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE state = 'active' AND query = $1)"
+				if !assert.NoError(t, db.QueryRow(find, query).Scan(&running)) {
+					break
+				}
+			}
+			clk.Advance(time.Second)
+		}()
+		_, err := tx.ExecContext(ctx, query)
 		return err
-	}, retry.WithAttemptTimeout(200*time.Millisecond), retry.WithStrategy(strategy.Constant{}))
+	}, retry.WithClock(clk), retry.WithAttemptTimeout(time.Second), retry.WithStrategy(strategy.Constant{}))
 	require.NoError(t, err)
 	require.Equal(t, 2, attempts)
 }

@@ -32,7 +32,7 @@ type writer struct {
 // them together: the first attempt of each has read before any of them writes, so that of those one succeeds.
 func write(t *testing.T, writers, each int, transact func(context.Context, writer) error) (attempts int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	var count atomic.Int64
 	var met, all sync.WaitGroup
