@@ -125,13 +125,13 @@ func dial(t *testing.T, addr string) net.Conn {
 	return conn
 }
 
-// unusedAddr is where nobody listens any more.
+// unusedAddr is where nobody listens, and nobody else can before the end of the test: the client's end of a connection.
 func unusedAddr(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return l.Addr().String()
+	t.Cleanup(func() { _ = l.Close() })
+	return dial(t, l.Addr().String()).LocalAddr().String()
 }
 
 func dialRefused(t *testing.T) error { return second(net.Dial("tcp", unusedAddr(t))) }

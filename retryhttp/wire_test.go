@@ -154,10 +154,14 @@ func TestCutReplies(t *testing.T) {
 func TestRefused(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	require.NoError(t, listener.Close())
+	defer listener.Close()
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	closed := conn.LocalAddr().String() // nobody else can listen there
 	for _, method := range []string{"GET", "POST", "PATCH"} {
 		client := &http.Client{Transport: retryhttp.NewTransport(newBase(t), atOnce)}
-		_, err := client.Do(newRequest(t, method, "http://"+listener.Addr().String(), newReader("x")))
+		_, err := client.Do(newRequest(t, method, "http://"+closed, newReader("x")))
 		require.ErrorIs(t, err, syscall.ECONNREFUSED, method)
 		var gaveUp *retry.Error
 		require.ErrorAs(t, err, &gaveUp)

@@ -34,13 +34,15 @@ func run(t *testing.T, cases []judged) {
 	}
 }
 
-// closedPort is where nobody listens any more.
+// closedPort is where nobody listens, and nobody else can before the end of the test: the client's end of a connection.
 func closedPort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return l.Addr().String()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	require.NoError(t, err)
+	t.Cleanup(func() { _, _ = conn.Close(), l.Close() })
+	return conn.LocalAddr().String()
 }
 
 // listen calls serve with each connection, one at a time, until the test ends.

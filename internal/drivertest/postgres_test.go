@@ -30,7 +30,10 @@ func startPostgres(t *testing.T) postgresServer {
 	}
 	var trouble string
 	for range 3 { // the port may be taken by the time that the server wants it
-		addr := closedPort(t)
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		addr := l.Addr().String()
+		require.NoError(t, l.Close())
 		_, port, err := net.SplitHostPort(addr)
 		require.NoError(t, err)
 		password, problem, missing := servePostgres(t, port)
