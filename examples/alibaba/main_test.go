@@ -14,41 +14,41 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const wantOutput = `
 acme may call DescribeInstances three times, then not for 800ms
-  TIME           gateway: DescribeInstances for LTAI-acme: served
-  TIME           gateway: DescribeInstances for LTAI-acme: served
-  TIME           gateway: DescribeInstances for LTAI-acme: served
-  TIME           gateway: DescribeInstances for LTAI-acme: turned away
-  TIME  DescribeInstances was turned away, and waits for TIME
-  TIME  DescribeInstances is held back for TIME without a request
-  TIME  DescribeInstances is held back for TIME without a request
-  TIME           gateway: CreateSnapshot for LTAI-acme: served
-  TIME           gateway: DescribeInstances for LTAI-acme: served
-  TIME           gateway: DescribeInstances for LTAI-acme: served
-  TIME           gateway: DescribeInstances for LTAI-acme: served
+ TIME           gateway: DescribeInstances for LTAI-acme: served
+ TIME           gateway: DescribeInstances for LTAI-acme: served
+ TIME           gateway: DescribeInstances for LTAI-acme: served
+ TIME           gateway: DescribeInstances for LTAI-acme: turned away
+ TIME  DescribeInstances was turned away, and waits for TIME
+ TIME  DescribeInstances is held back for TIME without a request
+ TIME  DescribeInstances is held back for TIME without a request
+ TIME           gateway: CreateSnapshot for LTAI-acme: served
+ TIME           gateway: DescribeInstances for LTAI-acme: served
+ TIME           gateway: DescribeInstances for LTAI-acme: served
+ TIME           gateway: DescribeInstances for LTAI-acme: served
 
 globex may make four calls in all, then none for 800ms
-  TIME           gateway: StartInstance for LTAI-globex: served
-  TIME           gateway: StopInstance for LTAI-globex: served
-  TIME           gateway: RebootInstance for LTAI-globex: served
-  TIME           gateway: DescribeDisks for LTAI-globex: served
-  TIME           gateway: DescribeDisks for LTAI-globex: turned away
-  TIME  DescribeDisks was turned away, and waits for TIME
-  TIME  CreateDisk is held back for TIME without a request
-  TIME           gateway: CreateDisk for LTAI-acme: served
-  TIME           gateway: CreateDisk for LTAI-globex: served
-  TIME           gateway: DescribeDisks for LTAI-globex: served
+ TIME           gateway: StartInstance for LTAI-globex: served
+ TIME           gateway: StopInstance for LTAI-globex: served
+ TIME           gateway: RebootInstance for LTAI-globex: served
+ TIME           gateway: DescribeDisks for LTAI-globex: served
+ TIME           gateway: DescribeDisks for LTAI-globex: turned away
+ TIME  DescribeDisks was turned away, and waits for TIME
+ TIME  CreateDisk is held back for TIME without a request
+ TIME           gateway: CreateDisk for LTAI-acme: served
+ TIME           gateway: CreateDisk for LTAI-globex: served
+ TIME           gateway: DescribeDisks for LTAI-globex: served
 
 acme may call ExportBills once, then not for 30s, longer than anybody here waits
-  TIME           gateway: ExportBills for LTAI-acme: served
-  TIME           gateway: ExportBills for LTAI-acme: turned away
-  TIME  ExportBills ends at once: 30s to wait
-  TIME  ExportBills ends without a request: 30s to wait
+ TIME           gateway: ExportBills for LTAI-acme: served
+ TIME           gateway: ExportBills for LTAI-acme: turned away
+ TIME  ExportBills ends at once: 30s to wait
+ TIME  ExportBills ends without a request: 30s to wait
 `
 
 func TestOutput(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, run(t.Context(), &out))
-	masked := regexp.MustCompile(`\d+\.\d+s`).ReplaceAllString(out.String(), "TIME")
+	masked := regexp.MustCompile(` +\d+\.\d+s`).ReplaceAllString(out.String(), " TIME")
 	// Two calls are released at the same moment, and either may come first.
 	either := strings.Split(wantOutput, "\n")
 	for i, line := range either {
@@ -88,7 +88,7 @@ func TestVerifyBites(t *testing.T) {
 // Whoever interrupts the program while calls wait ends it at once.
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	out := &watcher{word: "held back", then: cancel}
+	out := &watcher{word: "waits for", then: cancel}
 	require.ErrorIs(t, run(ctx, out), context.Canceled)
 	require.NotContains(t, out.String(), "globex may")
 }

@@ -72,7 +72,7 @@ const wantOutput = `in force: {"max_attempts":4,"base_delay":"2ms","max_delay":"
 func TestOutput(t *testing.T) {
 	var out, problems strings.Builder
 	require.Zero(t, run(t.Context(), &out, &problems, environment("API_BASE_TIMEOUT=2ms")))
-	require.Equal(t, wantOutput, regexp.MustCompile(`\d+\.\d{3}s`).ReplaceAllString(out.String(), "TIME"))
+	require.Equal(t, wantOutput, regexp.MustCompile(` +\d+\.\d{3}s`).ReplaceAllString(out.String(), " TIME"))
 }
 
 func TestDefaults(t *testing.T) {

@@ -64,7 +64,7 @@ func TestOutput(t *testing.T) {
 }
 
 func masked(out string) string {
-	out = regexp.MustCompile(`\d+\.\d{3}s`).ReplaceAllString(out, "TIME")
+	out = regexp.MustCompile(` *\d+\.\d{3}s`).ReplaceAllString(out, " TIME")
 	return regexp.MustCompile(`connect.*: .+`).ReplaceAllString(out, "REFUSED")
 }
 
