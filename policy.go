@@ -1,27 +1,5 @@
 package retry
 
-import (
-	"math"
-	"time"
-
-	"github.com/seed-89b3229b/retry/strategy"
-)
-
-// The defaults. Without a success, the default policy's waits last 1.5 s on average and 3.0 s at most.
-const (
-	defaultMaxAttempts = 5
-	defaultBase        = 200 * time.Millisecond
-	defaultMax         = 20 * time.Second
-	defaultMaxHint     = 60 * time.Second
-
-	unlimited = math.MaxInt
-)
-
-var (
-	defaultStrategy    strategy.Strategy = strategy.FullJitter{Base: defaultBase, Max: defaultMax}
-	defaultExponential strategy.Strategy = strategy.Exponential{Base: defaultBase, Max: defaultMax}
-)
-
 // Policy says how to retry. It is immutable: share one between any number of goroutines. The zero Policy is the default
 // policy.
 //

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math"
 	"time"
 
 	"github.com/seed-89b3229b/retry/condition"
@@ -214,33 +213,6 @@ func (c *config) setStrategy(s strategy.Strategy) error {
 	return nil
 }
 
-// rebase makes the default strategy with a Base of its own. Nothing is made anew that is there already, for the sake of
-// options of a single call.
-func (c *config) rebase() {
-	most := c.ceilingOfBase()
-	switch {
-	case c.jitter != nil:
-		if s := (strategy.Exponential{Base: c.base, Max: most}); c.strategy != s {
-			c.strategy = s
-		}
-	case c.supervised:
-		c.strategy = strategy.EqualJitter{Base: c.base, Max: most}
-	default:
-		if s := (strategy.FullJitter{Base: c.base, Max: most}); c.strategy != s {
-			c.strategy = s
-		}
-	}
-}
-
-// ceilingOfBase is the Max of a default strategy with a Base of its own. It is not capped below what was asked for: the
-// default Max only keeps doubling in bounds.
-func (c *config) ceilingOfBase() time.Duration {
-	if c.supervised {
-		return max(superviseMax, c.base, c.maxDelay)
-	}
-	return max(defaultMax, c.base, c.maxDelay)
-}
-
 func (c *config) addObserver(o Observer) error {
 	if err := check("WithObserver", o); err != nil {
 		return err
@@ -261,45 +233,3 @@ func (c *config) addObserver(o Observer) error {
 
 // measured says that the end of a successful attempt matters to somebody too.
 func (c *config) measured() bool { return c.timed || c.budget != nil }
-
-// attempts is the limit of attempts.
-func (c *config) attempts() int {
-	switch {
-	case c.maxAttempts != 0:
-		return c.maxAttempts
-	case c.supervised:
-		return unlimited
-	}
-	return defaultMaxAttempts
-}
-
-// curve is the strategy in force under some terms, which are the configuration's or a rule's.
-func (c *config) curve(t *terms) strategy.Strategy {
-	switch {
-	case t.strategy != nil:
-		return t.strategy
-	case t.jitter != nil && c.supervised:
-		return superviseExponential
-	case t.jitter != nil:
-		return defaultExponential
-	case c.supervised:
-		return superviseStrategy
-	}
-	return defaultStrategy
-}
-
-// hintLimit is the longest told wait.
-func (c *config) hintLimit() time.Duration {
-	if c.maxHintSet {
-		return c.maxHint
-	}
-	return defaultMaxHint
-}
-
-// delayLimit is the cap on policy waits as a jitter wants it.
-func (t *terms) delayLimit() time.Duration {
-	if t.maxDelay > 0 {
-		return t.maxDelay
-	}
-	return math.MaxInt64
-}
