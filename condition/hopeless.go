@@ -115,6 +115,12 @@ func refusesClient(err error) bool {
 // plain is the type of what errors.New returns, and fmt.Errorf without %w.
 var plain = reflect.TypeOf(errors.New(""))
 
+// refusalBegins are the beginnings of texts that go on with what was refused.
+var refusalBegins = []string{
+	"unsupported protocol scheme ", "net/http: invalid header ", "net/http: invalid trailer ", "net/http: invalid method ",
+	"http: ContentLength=", "http: Request.ContentLength=",
+}
+
 // isRefusal reports whether text is one of those by which net/http refuses a request.
 func isRefusal(text string) bool {
 	switch text {
@@ -123,10 +129,7 @@ func isRefusal(text string) bool {
 		http.StatusText(http.StatusProxyAuthRequired): // all that is left of a proxy's answer to CONNECT
 		return true
 	}
-	for _, begin := range [...]string{
-		"unsupported protocol scheme ", "net/http: invalid header ", "net/http: invalid trailer ", "net/http: invalid method ",
-		"http: ContentLength=", "http: Request.ContentLength=",
-	} {
+	for _, begin := range refusalBegins {
 		if strings.HasPrefix(text, begin) {
 			return true
 		}
