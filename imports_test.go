@@ -63,7 +63,7 @@ var importRules = []importRule{
 	},
 	{
 		name:   "what leaves import stands alone",
-		covers: inCode("internal/..."),
+		covers: func(f importingFile) bool { return !f.test() && f.in("internal/...") && !f.in("internal/throttletest") },
 		allows: importOnly(pathInternal),
 		why:    "through it a leaf would import another package after all",
 	},
@@ -74,15 +74,21 @@ var importRules = []importRule{
 		why:    "what imports only the root builds the standard library and this module, and nothing above the root",
 	},
 	{
+		name:   "hints and pools stand on throttle",
+		covers: inCode("throttle/hint", "throttle/pool", "internal/throttletest"),
+		allows: importOnly(pathModule+"/throttle", pathInternal),
+		why:    "a program that holds attempts back and reads no headers builds no net/http",
+	},
+	{
 		name:   "alibaba puts root and leaves together",
 		covers: inCode("throttle/alibaba"),
-		allows: importOnly(pathModule, pathModule+"/strategy", pathModule+"/condition", pathModule+"/throttle", pathInternal),
+		allows: importOnly(pathModule, pathModule+"/strategy", pathModule+"/condition", pathModule+"/throttle", pathModule+"/throttle/hint", pathInternal),
 		why:    "it is options for a policy, whatever carries the requests",
 	},
 	{
 		name:   "the HTTP transport stands on the root and the leaves",
 		covers: inCode("retryhttp"),
-		allows: importOnly(pathModule, pathModule+"/condition", pathModule+"/throttle", pathInternal),
+		allows: importOnly(pathModule, pathModule+"/condition", pathModule+"/throttle", pathModule+"/throttle/hint", pathInternal),
 		why:    "a client that retries needs no more than the standard library",
 	},
 	{
@@ -119,7 +125,7 @@ var importRules = []importRule{
 	},
 	{
 		name:   "testing is for tests",
-		covers: func(f importingFile) bool { return !f.test() && !f.in("retrytest/...", "examples/...") },
+		covers: func(f importingFile) bool { return !f.test() && !f.in("retrytest/...", "internal/throttletest", "examples/...") },
 		allows: importNone("testing/..."),
 		why:    "production code must not build the test framework",
 	},
@@ -260,6 +266,10 @@ func TestImportRulesBite(t *testing.T) {
 		{"strategy/good_test.go", pathModule, nil},
 		{"strategy/good_test.go", "github.com/stretchr/testify/require", nil},
 		{"strategy/cenkalti/good.go", pathBackoffV4, nil},
+		{"throttle/bad.go", pathModule + "/throttle/hint", []string{"leaves stand alone"}},
+		{"throttle/hint/bad.go", pathModule, []string{"hints and pools stand on throttle"}},
+		{"throttle/pool/bad.go", pathModule + "/throttle/hint", []string{"hints and pools stand on throttle"}},
+		{"throttle/hint/good.go", pathModule + "/throttle", nil},
 		{"throttle/alibaba/bad.go", pathModule + "/retryhttp", []string{"alibaba puts root and leaves together"}},
 		{"throttle/alibaba/good.go", pathModule, nil},
 		{"retryhttp/good.go", pathModule, nil},

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-89b3229b/retry/retrytest"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
+	"github.com/seed-89b3229b/retry/throttle/pool"
 )
 
 var errPoolLimited = errors.New("429 too many requests")
@@ -34,7 +35,7 @@ func (s *poolServer) serve(token string) (string, error) {
 }
 
 // poolOptions are those of the package's call site.
-func poolOptions(p *throttle.Pool[string], more ...retry.Option) []retry.Option {
+func poolOptions(p *pool.Pool[string], more ...retry.Option) []retry.Option {
 	return append([]retry.Option{retry.WithThrottle(p), retry.WithHint(throttle.Ignore()), retry.WithStrategy(strategy.ByThrottled{
 		Normal: strategy.Constant{Delay: time.Second}, Throttled: strategy.Constant{},
 	})}, more...)
@@ -43,12 +44,12 @@ func poolOptions(p *throttle.Pool[string], more ...retry.Option) []retry.Option 
 // TestPoolExecutorTakesAnotherToken at once, and the label says which it was.
 func TestPoolExecutorTakesAnotherToken(t *testing.T) {
 	clk := retrytest.NewClock()
-	pool := throttle.NewPool("t0", "t1", "t2", "t3", "t4")
+	tokens := pool.New("t0", "t1", "t2", "t3", "t4")
 	server := &poolServer{left: map[string]int{"t1": 1}, wait: 30 * time.Second}
 	var recorder retrytest.Recorder
 	call := func() (string, error) {
-		return retry.Do(t.Context(), func(ctx context.Context) (string, error) { return server.serve(pool.Key(ctx)) },
-			poolOptions(pool, retry.WithClock(clk), retry.WithObserver(&recorder))...)
+		return retry.Do(t.Context(), func(ctx context.Context) (string, error) { return server.serve(tokens.Key(ctx)) },
+			poolOptions(tokens, retry.WithClock(clk), retry.WithObserver(&recorder))...)
 	}
 	for _, want := range []string{"t0", "t2", "t3", "t4", "t0", "t2"} {
 		got, err := call()
@@ -79,13 +80,13 @@ func TestPoolExecutorTakesAnotherToken(t *testing.T) {
 // TestPoolExecutorWaitsForTheEarliest: one wait, told before it begins, and no attempt is spent on it.
 func TestPoolExecutorWaitsForTheEarliest(t *testing.T) {
 	clk := retrytest.NewClock()
-	pool := throttle.NewPool("t0", "t1", "t2", "t3", "t4")
+	tokens := pool.New("t0", "t1", "t2", "t3", "t4")
 	server := &poolServer{left: map[string]int{"t0": 1, "t1": 1, "t2": 1, "t3": 1, "t4": 1}, wait: 30 * time.Second}
 	var sources []retry.Source
 	got, err := retry.Do(t.Context(), func(ctx context.Context) (string, error) {
 		server.wait -= 2 * time.Second
-		return server.serve(pool.Key(ctx))
-	}, poolOptions(pool, retry.WithClock(clk), retry.WithMaxAttempts(6),
+		return server.serve(tokens.Key(ctx))
+	}, poolOptions(tokens, retry.WithClock(clk), retry.WithMaxAttempts(6),
 		retry.WithOnRetry(func(_ context.Context, e retry.Event) { sources = append(sources, e.Source) }))...)
 	require.NoError(t, err)
 	require.Equal(t, "served by t4", got, "28 26 24 22 20 s: its cool-down ends first")
@@ -95,8 +96,8 @@ func TestPoolExecutorWaitsForTheEarliest(t *testing.T) {
 	// The next call finds the rest of them cooling, and none that is worth a wait.
 	server.left["t4"] = 1
 	server.wait = 5 * time.Minute
-	_, err = retry.Do(t.Context(), func(ctx context.Context) (string, error) { return server.serve(pool.Key(ctx)) },
-		poolOptions(pool, retry.WithClock(clk), retry.WithMaxElapsed(time.Second))...)
+	_, err = retry.Do(t.Context(), func(ctx context.Context) (string, error) { return server.serve(tokens.Key(ctx)) },
+		poolOptions(tokens, retry.WithClock(clk), retry.WithMaxElapsed(time.Second))...)
 	require.ErrorIs(t, err, retry.ErrMaxElapsed)
 	require.ErrorIs(t, err, errPoolLimited)
 	require.Len(t, clk.Waits(), 1, "not even begun")
@@ -105,10 +106,10 @@ func TestPoolExecutorWaitsForTheEarliest(t *testing.T) {
 // TestPoolExecutorRefuses: with both errors.
 func TestPoolExecutorRefuses(t *testing.T) {
 	clk := retrytest.NewClock()
-	pool := throttle.NewPool("t0")
+	tokens := pool.New("t0")
 	server := &poolServer{left: map[string]int{"t0": 1}, wait: 2 * time.Minute}
 	call := func() (string, error) {
-		return retry.Do(t.Context(), func(ctx context.Context) (string, error) { return server.serve(pool.Key(ctx)) }, poolOptions(pool, retry.WithClock(clk))...)
+		return retry.Do(t.Context(), func(ctx context.Context) (string, error) { return server.serve(tokens.Key(ctx)) }, poolOptions(tokens, retry.WithClock(clk))...)
 	}
 	for range 2 { // after an attempt, and before the first
 		_, err := call()
@@ -119,32 +120,32 @@ func TestPoolExecutorRefuses(t *testing.T) {
 		require.Equal(t, 2*time.Minute, refusal.Remaining)
 	}
 	require.Len(t, server.seen, 1)
-	pool.Remove("t0")
+	tokens.Remove("t0")
 	_, err := call()
 	require.ErrorIs(t, err, retry.ErrRefused)
-	require.ErrorIs(t, err, throttle.ErrNoKeys)
-	_, err = retry.New(retry.WithThrottle(&throttle.Pool[int]{Max: -1}))
+	require.ErrorIs(t, err, pool.ErrNoKeys)
+	_, err = retry.New(retry.WithThrottle(&pool.Pool[int]{Max: -1}))
 	require.ErrorIs(t, err, retry.ErrConfig)
 }
 
 // TestPoolExecutorOtherFailures: those of the server are waited for by the policy, and the token is as good as before.
 func TestPoolExecutorOtherFailures(t *testing.T) {
 	clk := retrytest.NewClock()
-	pool := throttle.NewPool("t0", "t1")
+	tokens := pool.New("t0", "t1")
 	var seen []string
 	err := retry.Run(t.Context(), func(ctx context.Context) error {
-		seen = append(seen, pool.Key(ctx))
+		seen = append(seen, tokens.Key(ctx))
 		if len(seen) < 4 {
 			return errors.New("502 bad gateway")
 		}
 		return nil
-	}, poolOptions(pool, retry.WithClock(clk))...)
+	}, poolOptions(tokens, retry.WithClock(clk))...)
 	require.NoError(t, err)
 	require.Equal(t, []string{"t0", "t1", "t0", "t1"}, seen)
 	require.Equal(t, []time.Duration{time.Second, time.Second, time.Second}, clk.Waits())
-	err = retry.Run(t.Context(), func(context.Context) error { return retry.Permanent(errors.New("404 not found")) }, poolOptions(pool)...)
+	err = retry.Run(t.Context(), func(context.Context) error { return retry.Permanent(errors.New("404 not found")) }, poolOptions(tokens)...)
 	require.Error(t, err)
-	for _, s := range pool.Stats(clk.Now()) {
+	for _, s := range tokens.Stats(clk.Now()) {
 		require.Zero(t, s.Failures)
 		require.Zero(t, s.Limited)
 	}
@@ -152,31 +153,31 @@ func TestPoolExecutorOtherFailures(t *testing.T) {
 
 // TestPoolExecutorEnds: a trial that a later throttle refuses, that panics or is cancelled does not hold its token.
 func TestPoolExecutorEnds(t *testing.T) {
-	for name, end := range map[string]func(*testing.T, *throttle.Pool[string]){
-		"refused": func(t *testing.T, pool *throttle.Pool[string]) {
+	for name, end := range map[string]func(*testing.T, *pool.Pool[string]){
+		"refused": func(t *testing.T, tokens *pool.Pool[string]) {
 			refuse := throttle.Func(func(context.Context, time.Time) (time.Duration, error) { return 0, errPoolLimited })
-			err := retry.Run(t.Context(), func(context.Context) error { return nil }, poolOptions(pool, retry.WithThrottle(refuse))...)
+			err := retry.Run(t.Context(), func(context.Context) error { return nil }, poolOptions(tokens, retry.WithThrottle(refuse))...)
 			require.ErrorIs(t, err, retry.ErrRefused)
 		},
-		"panic": func(t *testing.T, pool *throttle.Pool[string]) {
-			require.Panics(t, func() { _ = retry.Run(t.Context(), func(context.Context) error { panic("no") }, poolOptions(pool)...) })
+		"panic": func(t *testing.T, tokens *pool.Pool[string]) {
+			require.Panics(t, func() { _ = retry.Run(t.Context(), func(context.Context) error { panic("no") }, poolOptions(tokens)...) })
 		},
-		"cancelled": func(t *testing.T, pool *throttle.Pool[string]) {
+		"cancelled": func(t *testing.T, tokens *pool.Pool[string]) {
 			ctx, cancel := context.WithCancel(t.Context())
-			err := retry.Run(ctx, func(context.Context) error { cancel(); return ctx.Err() }, poolOptions(pool)...)
+			err := retry.Run(ctx, func(context.Context) error { cancel(); return ctx.Err() }, poolOptions(tokens)...)
 			require.ErrorIs(t, err, context.Canceled)
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			pool := throttle.NewPool("t0")
-			lease, err := pool.Acquire(time.Now())
+			tokens := pool.New("t0")
+			lease, err := tokens.Acquire(time.Now())
 			require.NoError(t, err)
 			lease.Done(time.Now(), throttle.Outcome{Err: errPoolLimited, Class: throttle.Throttled})
 			time.Sleep(time.Second)
-			end(t, pool)
-			lease, err = pool.Acquire(time.Now())
+			end(t, tokens)
+			lease, err = tokens.Acquire(time.Now())
 			require.NoError(t, err, name)
-			_, err = pool.Acquire(time.Now())
+			_, err = tokens.Acquire(time.Now())
 			require.Error(t, err, "it is a trial again: %s", name)
 			lease.Done(time.Now(), throttle.Outcome{})
 		})
@@ -186,9 +187,9 @@ func TestPoolExecutorEnds(t *testing.T) {
 // TestPoolExecutorManyCalls: they wait for the tokens, and none of them is lost or made without one.
 func TestPoolExecutorManyCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := throttle.NewPool("t0", "t1", "t2", "t3", "t4")
+		tokens := pool.New("t0", "t1", "t2", "t3", "t4")
 		for range 5 {
-			lease, err := pool.Acquire(time.Now())
+			lease, err := tokens.Acquire(time.Now())
 			require.NoError(t, err)
 			lease.Done(time.Now(), throttle.Outcome{Err: retry.After(30*time.Second, errPoolLimited)})
 		}
@@ -196,11 +197,11 @@ func TestPoolExecutorManyCalls(t *testing.T) {
 		for range 200 {
 			go func() {
 				err := retry.Run(t.Context(), func(ctx context.Context) error {
-					if pool.Key(ctx) == "" {
+					if tokens.Key(ctx) == "" {
 						t.Error("an attempt without a token")
 					}
 					return nil
-				}, poolOptions(pool)...)
+				}, poolOptions(tokens)...)
 				if err != nil {
 					t.Error(err)
 				}
@@ -217,7 +218,7 @@ func TestPoolExecutorManyCalls(t *testing.T) {
 			}
 		}
 		require.Equal(t, 5, first, "one for each token")
-		for _, s := range pool.Stats(time.Now()) {
+		for _, s := range tokens.Stats(time.Now()) {
 			require.Zero(t, s.Failures)
 			require.InDelta(t, 41, s.Uses, 8)
 		}

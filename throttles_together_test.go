@@ -16,13 +16,14 @@ import (
 	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
+	"github.com/seed-89b3229b/retry/throttle/pool"
 )
 
 // tgWorld is one of each throttle that keeps account of attempts, and a budget that counts calls.
 type tgWorld struct {
 	gate     throttle.Gate
 	adaptive throttle.Adaptive
-	pool     *throttle.Pool[int]
+	pool     *pool.Pool[int]
 	budget   throttle.InFlightBudget
 
 	asked, probing     atomic.Int64 // the breaker: how often, and the attempts it let through and was not told of
@@ -139,7 +140,7 @@ func (w *tgWorld) settled(t *testing.T) {
 func TestConcurrentSafeThrottlesTogether(t *testing.T) {
 	for range 3 {
 		synctest.Test(t, func(t *testing.T) {
-			w := &tgWorld{pool: throttle.NewPool(1, 2, 3)}
+			w := &tgWorld{pool: pool.New(1, 2, 3)}
 			var calls sync.WaitGroup
 			for range 30 {
 				policy := w.policy()
@@ -168,7 +169,7 @@ func TestConcurrentSafeThrottlesTogether(t *testing.T) {
 // TestThrottlesTogetherByHand: the same with flows that their driver leaves at any step.
 func TestThrottlesTogetherByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &tgWorld{pool: throttle.NewPool(1, 2, 3)}
+		w := &tgWorld{pool: pool.New(1, 2, 3)}
 		ended := map[retry.Action]int{}
 		for range 300 {
 			time.Sleep(10 * time.Second) // or Adaptive turns most of them away

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-89b3229b/retry/retrytest"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
+	"github.com/seed-89b3229b/retry/throttle/pool"
 )
 
 // TestCallSites holds how the API is meant to read, all of its packages in one place: what is written here must go on
@@ -60,8 +61,8 @@ func TestCallSites(t *testing.T) {
 	_, err = retry.Do(ctx, fetch, retry.WithThrottle(gate.For("acme", "acme/PlaceOrder")), retry.WithBudget(throttle.NewTokenBudget()), retry.WithObserver(observe.New()))
 	require.NoError(t, err)
 
-	pool := throttle.NewPool("token a", "token b")
-	_, err = retry.Do(ctx, func(ctx context.Context) (*user, error) { return find(ctx, pool.Key(ctx)) }, retry.WithThrottle(pool), retry.WithHint(throttle.Ignore()))
+	tokens := pool.New("token a", "token b")
+	_, err = retry.Do(ctx, func(ctx context.Context) (*user, error) { return find(ctx, tokens.Key(ctx)) }, retry.WithThrottle(tokens), retry.WithHint(throttle.Ignore()))
 	require.NoError(t, err)
 
 	client := &http.Client{Transport: retryhttp.NewTransport(http.DefaultTransport, policy)}

@@ -24,6 +24,7 @@ import (
 	"github.com/seed-89b3229b/retry/retrytest"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
+	"github.com/seed-89b3229b/retry/throttle/hint"
 )
 
 // This file is the README's code, word for word: TestReadme finds every block of it here or in examples/hello.
@@ -122,7 +123,7 @@ func fetch(ctx context.Context, url string) ([]byte, error) {
 		if resp.StatusCode == http.StatusOK {
 			return io.ReadAll(resp.Body)
 		}
-		told, _ := throttle.Standard().Parse(resp.Header, resp.StatusCode, time.Now())
+		told, _ := hint.Standard().Parse(resp.Header, resp.StatusCode, time.Now())
 		return nil, told.Wrap(statusError(resp.StatusCode)) // a type of yours; condition.HTTPStatus finds its method HTTPStatusCode() int
 	}, policy)
 }

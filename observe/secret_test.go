@@ -19,6 +19,8 @@ import (
 	"github.com/seed-89b3229b/retry/observe"
 	"github.com/seed-89b3229b/retry/throttle"
 	"github.com/seed-89b3229b/retry/throttle/alibaba"
+	"github.com/seed-89b3229b/retry/throttle/hint"
+	"github.com/seed-89b3229b/retry/throttle/pool"
 )
 
 // everything is all that was recorded, as text.
@@ -67,8 +69,8 @@ func TestNoSecrets(t *testing.T) {
 			return err
 		},
 		"pool": func(ctx context.Context, observed retry.Option) error {
-			pool := throttle.NewPool(secret+"1", secret+"2")
-			_, err := retry.Do(ctx, fail(limited), policy, observed, hint, retry.WithThrottle(pool), retry.WithHint(throttle.Ignore()))
+			tokens := pool.New(secret+"1", secret+"2")
+			_, err := retry.Do(ctx, fail(limited), policy, observed, hint, retry.WithThrottle(tokens), retry.WithHint(throttle.Ignore()))
 			return err
 		},
 		"alibaba": func(ctx context.Context, observed retry.Option) error {
@@ -110,7 +112,7 @@ func TestHeadersNameNothing(t *testing.T) {
 	h.Set("X-RateLimit-Reset", "2")
 	h.Set("X-RateLimit-"+evil, "0")
 	h.Set("X-RateLimit-User", evil+",Limit:1,Remain:0,TimeLeft:2000")
-	for _, parser := range []throttle.Parser{throttle.Standard(), throttle.GitHub(), throttle.Alibaba()} {
+	for _, parser := range []hint.Parser{hint.Standard(), hint.GitHub(), hint.Alibaba()} {
 		signal, ok := parser.Parse(h, http.StatusTooManyRequests, time.Now())
 		require.True(t, ok)
 		synctest.Test(t, func(t *testing.T) {

@@ -49,7 +49,7 @@
 //   - Waits that a server asks for: up to retry.WithMaxHint they are waited for; a longer one ends the call at once
 //     with that very response. With a Transport.Gate the other requests to the host are held back too, and later ones
 //     for as long; without it nothing is remembered.
-//   - Several API tokens: a throttle.Pool and retry.WithHint(throttle.Ignore()) in the policy, and a Transport.Sign that
+//   - Several API tokens: a pool.Pool and retry.WithHint(throttle.Ignore()) in the policy, and a Transport.Sign that
 //     sets the field with Pool.Key of the request's context.
 //   - A dependency that is down for good: a Transport.Budget for each host.
 //   - One request: retry.ContextWithoutRetry and ContextWithPolicy, through its context.

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-89b3229b/retry/retryhttp"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
+	"github.com/seed-89b3229b/retry/throttle/pool"
 )
 
 // flakyServer answers with the given codes, one after the other, then with 200.
@@ -95,15 +96,15 @@ func ExampleTransport_pool() {
 	}))
 	defer server.Close()
 
-	pool := throttle.NewPool("first", "second")
+	tokens := pool.New("first", "second")
 	client := &http.Client{Transport: &retryhttp.Transport{
 		Policy: retry.MustNew(
-			retry.WithThrottle(pool),
+			retry.WithThrottle(tokens),
 			retry.WithHint(throttle.Ignore()), // the 30 s are the token's
 			retry.WithStrategy(strategy.ByThrottled{Normal: strategy.FullJitter{}, Throttled: strategy.Constant{}}),
 		),
 		Sign: func(r *http.Request) error {
-			r.Header.Set("Authorization", "Bearer "+pool.Key(r.Context()))
+			r.Header.Set("Authorization", "Bearer "+tokens.Key(r.Context()))
 			return nil
 		},
 	}}

@@ -17,10 +17,11 @@ import (
 	"github.com/seed-89b3229b/retry/retrytest"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
+	"github.com/seed-89b3229b/retry/throttle/hint"
 )
 
 // waitsFor lets a request fail once with the given answer, and returns the waits.
-func waitsFor(t *testing.T, parser throttle.Parser, code int, fields ...string) []time.Duration {
+func waitsFor(t *testing.T, parser hint.Parser, code int, fields ...string) []time.Duration {
 	t.Helper()
 	clk := retrytest.NewClock()
 	transport := retryhttp.NewTransport(&answers{codes: []int{code, 200}, fields: fields}, retry.WithClock(clk),
@@ -208,7 +209,7 @@ func TestGitHub(t *testing.T) {
 		return append([]string{"Date", date, "X-RateLimit-Limit", "5000", "X-RateLimit-Remaining", remaining,
 			"X-RateLimit-Reset", reset, "X-RateLimit-Resource", "core"}, more...)
 	}
-	for _, parser := range []throttle.Parser{nil, throttle.GitHub()} {
+	for _, parser := range []hint.Parser{nil, hint.GitHub()} {
 		for _, code := range []int{403, 429} {
 			assert.Equal(t, []time.Duration{40 * time.Second}, waitsFor(t, parser, code, limit("0", at(40*time.Second))...), "primary %d", code)
 			assert.Empty(t, waitsFor(t, parser, code, limit("0", at(40*time.Minute))...), "primary %d, too long", code)
@@ -223,7 +224,7 @@ func TestGitHub(t *testing.T) {
 // TestParserGetsTheAnswer: its header, status, and the time of the call; not asked for successes.
 func TestParserGetsTheAnswer(t *testing.T) {
 	calls := 0
-	parser := throttle.ParserFunc(func(h http.Header, status int, now time.Time) (throttle.Signal, bool) {
+	parser := hint.ParserFunc(func(h http.Header, status int, now time.Time) (throttle.Signal, bool) {
 		calls++
 		assert.Equal(t, "7", h.Get("Wait"))
 		assert.Equal(t, 418, status)

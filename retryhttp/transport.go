@@ -10,6 +10,7 @@ import (
 	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/internal/errtree"
 	"github.com/seed-89b3229b/retry/throttle"
+	"github.com/seed-89b3229b/retry/throttle/hint"
 )
 
 // Values of a Transport's zero fields.
@@ -38,10 +39,10 @@ type Transport struct {
 	// they leave open is decided by Statuses and its defaults. What is not safe to repeat is not put to them. Results
 	// of the policy are not used, and a fallback cannot be.
 	Policy *retry.Policy
-	// Parser reads what answers from 400 on say about trying again. Nil: throttle.Standard(). Times of the day in
+	// Parser reads what answers from 400 on say about trying again. Nil: hint.Standard(). Times of the day in
 	// header fields count from the answer's Date; without one, from the clock that the request's context carries, else
 	// the system's.
-	Parser throttle.Parser
+	Parser hint.Parser
 	// Gate remembers the waits that servers ask for, and holds all requests with the same keys back until they are
 	// over: first attempts too, and those of every Transport with the same Gate. It is asked after the throttles of the
 	// Policy. Nil: none.
@@ -186,11 +187,11 @@ func (t *Transport) base() http.RoundTripper {
 	return t.Base
 }
 
-func (t *Transport) parser() throttle.Parser {
+func (t *Transport) parser() hint.Parser {
 	if t.Parser == nil {
 		return standard
 	}
 	return t.Parser
 }
 
-var standard = throttle.Standard()
+var standard = hint.Standard()

@@ -20,6 +20,7 @@ import (
 	"github.com/seed-89b3229b/retry/retrytest"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
+	"github.com/seed-89b3229b/retry/throttle/hint"
 )
 
 // atOnce retries without a wait.
@@ -67,7 +68,7 @@ func TestInvalidTransport(t *testing.T) {
 		"base":          {&retryhttp.Transport{Base: (*http.Transport)(nil)}, "Transport.Base"},
 		"base function": {&retryhttp.Transport{Base: roundTripper(nil)}, "Transport.Base"},
 		"gate":          {&retryhttp.Transport{Gate: &throttle.Gate{MaxKeys: -1}}, "Transport.Gate"},
-		"parser":        {&retryhttp.Transport{Parser: throttle.Parsers(nil)}, "Transport.Parser"},
+		"parser":        {&retryhttp.Transport{Parser: hint.Parsers(nil)}, "Transport.Parser"},
 		"fallback": {retryhttp.NewTransport(nil, retry.WithFallback(func(context.Context, error) (int, error) { return 0, nil })),
 			"WithFallback"},
 	} {

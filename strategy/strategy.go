@@ -3,6 +3,8 @@ package strategy
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/seed-89b3229b/retry/internal/draw"
 )
 
 // State is what a strategy may know about the failure it is asked to follow with a wait. It is passed by value and
@@ -61,5 +63,5 @@ func (s State) rand() float64 {
 	if s.Rand == nil {
 		return rand.Float64()
 	}
-	return unit(s.Rand())
+	return draw.Unit(s.Rand())
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
+	"github.com/seed-89b3229b/retry/throttle/pool"
 )
 
 // throttles are the implementations that every run of the conformance tests makes anew.
@@ -43,25 +44,25 @@ var throttles = map[string]func() throttle.Throttle{
 	"Pace/extreme": func() throttle.Throttle { return throttle.Pace(&noting{delay: longest}) },
 	"Pace/over":    func() throttle.Throttle { return throttle.Pace(&noting{delay: math.MinInt64, over: true}) },
 	"Pace/nil":     func() throttle.Throttle { return throttle.Pace(nil) },
-	"Pool":         func() throttle.Throttle { return throttle.NewPool("a", "b", "c") },
+	"Pool":         func() throttle.Throttle { return pool.New("a", "b", "c") },
 	"Pool/random": func() throttle.Throttle {
-		p := throttle.NewPool("a")
-		p.Selection, p.Jitter = throttle.Random, strategy.Full
+		p := pool.New("a")
+		p.Selection, p.Jitter = pool.Random, strategy.Full
 		return p
 	},
 	"Pool/extreme": func() throttle.Throttle {
-		p := throttle.NewPool(1, 2)
-		p.Base, p.Max, p.MaxCooldown, p.Spread, p.Selection, p.Rand = 1, longest, longest, longest, throttle.LeastRecentlyUsed, always(math.NaN())
+		p := pool.New(1, 2)
+		p.Base, p.Max, p.MaxCooldown, p.Spread, p.Selection, p.Rand = 1, longest, longest, longest, pool.LeastRecentlyUsed, always(math.NaN())
 		return p
 	},
 	"Pool/wrong": func() throttle.Throttle {
-		p := throttle.NewPool(1)
+		p := pool.New(1)
 		p.Base, p.Max, p.MaxCooldown, p.Spread, p.Selection, p.Rand = -1, -1, -1, -1, 77, always(math.Inf(1))
 		p.Jitter = func(time.Duration, time.Duration, float64) time.Duration { return math.MinInt64 }
 		return p
 	},
-	"Pool/empty":  func() throttle.Throttle { return throttle.NewPool[int]() },
-	"Pool/nil":    func() throttle.Throttle { return (*throttle.Pool[int])(nil) },
+	"Pool/empty":  func() throttle.Throttle { return pool.New[int]() },
+	"Pool/nil":    func() throttle.Throttle { return (*pool.Pool[int])(nil) },
 	"Gate.By/nil": func() throttle.Throttle { return new(throttle.Gate).By(nil) },
 	"Adaptive":    func() throttle.Throttle { return new(throttle.Adaptive) },
 	"Adaptive/wrong": func() throttle.Throttle {

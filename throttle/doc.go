@@ -13,7 +13,7 @@
 //			if err != nil || resp.StatusCode < 400 {
 //				return receipt(resp), err
 //			}
-//			told, _ := throttle.Standard().Parse(resp.Header, resp.StatusCode, time.Now())
+//			told, _ := hint.Standard().Parse(resp.Header, resp.StatusCode, time.Now())
 //			return nil, told.Wrap(&StatusError{resp.StatusCode}) // closes the gate for both keys, if it names a wait
 //		}, retry.WithThrottle(gate.For("acme", "acme/PlaceOrder")))
 //	}
@@ -34,26 +34,16 @@
 //   - A dependency that accepts too little is to be asked less: [Adaptive]. With a circuit breaker of your own: [Breaker],
 //     last among throttles.
 //   - A rate limiter of your own: [Reserve] if it can tell how long to wait (golang.org/x/time/rate), else [Limit].
-//   - The server limits each of several keys by itself, such as API tokens: [Pool]. An attempt takes another key while one
-//     cools down, and waits only when all do; with it [Ignore]. [PoolFromEnv] reads its settings.
+//   - The server limits each of several keys by itself, such as API tokens: package throttle/pool.
 //
-// # Told waits
-//
-// A [Parser] reads what a response says about waiting, and [Signal.Wrap] puts it into the error of the attempt:
-//
-//   - A server of any kind, or of several: [Standard].
-//   - One that is known: its own, such as [GitHub], [OpenAI] or [AWS]. It reads less, and mistakes no number for another.
-//   - Fields that none of them knows: [FieldParser]. In addition to others: [Parsers].
-//   - Nothing in the header, but a Google API: [RetryInfo] reads the body.
-//   - Only Retry-After, without the rest: [ParseRetryAfter].
-//
-// [FromError] finds what a failure says about waiting, whoever made the error. How a told wait and the planned one come
-// together is the Signal's [Rule]: [AtLeast] unless the protocol says otherwise ([Exact] for gRPC's pushback, [Clamp]
-// for AWS), [Ignore] where a throttle obeys the wait in the call's place.
+// Package throttle/hint reads what a response says about waiting, and [Signal.Wrap] puts it into the error of the attempt.
+// [FromError] finds what a failure says, whichever code made the error. How a told wait and the planned one come together is
+// the Signal's [Rule]: [AtLeast] unless the protocol says otherwise ([Exact] for gRPC's pushback, [Clamp] for AWS), [Ignore]
+// where a throttle obeys the wait in the call's place.
 //
 // # Time
 //
-// Nothing here reads a clock, except what waits by itself: Gate.Wait and Pool.AcquireWait use the one of their context, and
-// Limit's limiter has its own. Otherwise times are arguments, as in golang.org/x/time/rate: tests need no sleeping, and a
+// Nothing here reads a clock, except what waits by itself: Gate.Wait uses the one of its context, and Limit's
+// limiter has its own. Otherwise times are arguments, as in golang.org/x/time/rate: tests need no sleeping, and a
 // simulation runs at its own speed.
 package throttle

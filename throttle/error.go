@@ -24,9 +24,9 @@ type Error struct {
 	Source string
 	// Err is the failure that set it, if known.
 	Err error
-
-	// late says that the context's deadline comes first.
-	late bool
+	// PastDeadline says that the context's deadline is not later than Until, so that there was no use in waiting. The error
+	// then matches context.DeadlineExceeded too.
+	PastDeadline bool
 }
 
 // Error returns the text, such as `throttle: "acme" is cooling down for 30s (retry-after)` or `throttle: "acme" refused (adaptive)`,
@@ -47,7 +47,7 @@ func (e *Error) Error() string {
 	if e.Source != "" {
 		text += " (" + e.Source + ")"
 	}
-	if e.late {
+	if e.PastDeadline {
 		text += ", past the context's deadline"
 	}
 	if err := e.Unwrap(); err != nil {
@@ -64,10 +64,9 @@ func (e *Error) Unwrap() error {
 	return e.Err
 }
 
-// Is reports whether target is context.DeadlineExceeded and the refusal came because a context's deadline is not
-// later than Until. See Gate.Wait.
+// Is reports whether target is context.DeadlineExceeded and e is PastDeadline.
 func (e *Error) Is(target error) bool {
-	return e != nil && e.late && target == context.DeadlineExceeded
+	return e != nil && e.PastDeadline && target == context.DeadlineExceeded
 }
 
 // RetryAfter returns Remaining, so that a refusal is itself a told wait; below 0 where it names no time.

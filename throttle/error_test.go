@@ -62,14 +62,3 @@ func TestNilError(t *testing.T) {
 	_, ok := throttle.FromError(err)
 	assert.False(t, ok)
 }
-
-// nilError panics unless it points at something.
-type nilError struct{ text string }
-
-func (e *nilError) Error() string             { return e.text }
-func (e *nilError) RetryAfter() time.Duration { return time.Duration(len(e.text)) }
-func (e *nilError) GetRetryAfter() *int64     { n := int64(len(e.text)); return &n }
-func (e *nilError) ThrottleSignal() (throttle.Signal, bool) {
-	return throttle.Signal{Source: e.text}, true
-}
-func (e *nilError) Unwrap() error { return errors.New(e.text) }

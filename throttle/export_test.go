@@ -16,10 +16,3 @@ func (g *Gate) WhileLocked(f func()) {
 	defer g.keys.mu.Unlock()
 	f()
 }
-
-// TicketOf returns the ticket that an attempt with key would get, without taking the key.
-func TicketOf[K comparable](p *Pool[K], key K) Ticket {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.byKey[key].spell
-}

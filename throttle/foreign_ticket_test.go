@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-89b3229b/retry/throttle"
+	"github.com/seed-89b3229b/retry/throttle/pool"
 )
 
 // ticketed makes throttles of one kind each, such that they hold back whoever asks at t0 where they can.
@@ -17,7 +18,7 @@ var ticketed = map[string]func() throttle.Throttle{
 		return g.For("a")
 	},
 	"Pool/cooling": func() throttle.Throttle {
-		p := throttle.NewPool("A", "B")
+		p := pool.New("A", "B")
 		for range p.Len() {
 			lease, _ := p.Acquire(t0)
 			lease.Done(t0, throttle.Outcome{Class: throttle.Throttled})
@@ -25,15 +26,15 @@ var ticketed = map[string]func() throttle.Throttle{
 		return p
 	},
 	"Pool/longer": func() throttle.Throttle {
-		p := throttle.NewPool("C")
+		p := pool.New("C")
 		p.Base = 20 * sec
 		lease, _ := p.Acquire(t0)
 		lease.Done(t0, throttle.Outcome{Class: throttle.Throttled})
 		return p
 	},
-	"Pool/free":     func() throttle.Throttle { return throttle.NewPool("D") },
-	"Pool/ints":     func() throttle.Throttle { return throttle.NewPool(1) },
-	"Pool/none":     func() throttle.Throttle { return throttle.NewPool[string]() },
+	"Pool/free":     func() throttle.Throttle { return pool.New("D") },
+	"Pool/ints":     func() throttle.Throttle { return pool.New(1) },
+	"Pool/none":     func() throttle.Throttle { return pool.New[string]() },
 	"Adaptive":      func() throttle.Throttle { return &throttle.Adaptive{Rand: always(0.9)} },
 	"Adaptive/more": func() throttle.Throttle { return &throttle.Adaptive{Rand: always(0.4)} },
 	"Pace":          func() throttle.Throttle { return throttle.Pace(&noting{delay: sec}) },

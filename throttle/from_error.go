@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/seed-89b3229b/retry/internal/errtree"
+	"github.com/seed-89b3229b/retry/internal/saturate"
 )
 
 // Carrier is an error that knows everything the server said about trying again. ok false: it said nothing.
@@ -40,7 +41,7 @@ func FromError(err error) (s Signal, ok bool) {
 			}
 		case interface{ GetRetryAfter() *int64 }:
 			if ms := x.GetRetryAfter(); ms != nil && *ms >= 0 {
-				s, ok = Signal{Delay: milliseconds(*ms), HasDelay: true, Source: sourceGetRetryAfter}, true
+				s, ok = Signal{Delay: saturate.Times(*ms, time.Millisecond), HasDelay: true, Source: sourceGetRetryAfter}, true
 			}
 		}
 		return !ok

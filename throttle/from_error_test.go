@@ -40,8 +40,6 @@ func (o opaque) OpaqueRetry()                              {}
 func (f nilFn) Error() string                              { f(); return "" }
 func (f nilFn) RetryAfter() time.Duration                  { f(); return 0 }
 
-var boom = errors.New("boom")
-
 func millis(n int64) counting { return counting{&n} }
 
 func TestFromError(t *testing.T) {

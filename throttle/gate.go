@@ -4,13 +4,14 @@ import (
 	"time"
 
 	"github.com/seed-89b3229b/retry/internal/errtree"
+	"github.com/seed-89b3229b/retry/internal/release"
 )
 
 // Values of a Gate's zero fields.
 const (
 	DefaultMaxCooldown = 15 * time.Minute
 	DefaultMaxKeys     = 100_000
-	DefaultSpread      = time.Second
+	DefaultSpread      = release.Spread
 )
 
 // Gate remembers cool-downs: for each key, the time before which no attempt may start. Whoever is told to wait closes
@@ -140,12 +141,4 @@ func (g *Gate) start(c *cooldown, replace bool) {
 }
 
 // window returns how long after the end of a cool-down those it held back are released.
-func (g *Gate) window(length time.Duration) time.Duration { return releaseWindow(length, g.Spread) }
-
-// releaseWindow is how long the release after a cool-down takes: a tenth of its length, at most spread.
-func releaseWindow(length, spread time.Duration) time.Duration {
-	if spread == 0 {
-		spread = DefaultSpread
-	}
-	return min(length/10, max(spread, 0))
-}
+func (g *Gate) window(length time.Duration) time.Duration { return release.Window(length, g.Spread) }

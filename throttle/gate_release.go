@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed-89b3229b/retry/internal/draw"
 	"github.com/seed-89b3229b/retry/internal/saturate"
 )
 
@@ -98,7 +99,7 @@ func (g *Gate) draw(c *cooldown) time.Duration {
 	if c.window <= 1 {
 		return 0
 	}
-	return share(c.window, g.Rand)
+	return draw.Below(c.window, g.Rand)
 }
 
 // handBack frees the first place for another, if p has it.

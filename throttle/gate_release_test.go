@@ -11,17 +11,6 @@ import (
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
-// script draws the given numbers one after the other, and fails the test if there are none left.
-func script(t *testing.T, us ...float64) func() float64 {
-	return func() float64 {
-		t.Helper()
-		require.NotEmpty(t, us, "one draw too many")
-		u := us[0]
-		us = us[1:]
-		return u
-	}
-}
-
 func TestReleaseIsSpread(t *testing.T) {
 	g := throttle.Gate{Rand: script(t, 0.5, 0, belowOne, 0.25)}
 	th := g.For("a")

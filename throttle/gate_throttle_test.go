@@ -20,16 +20,6 @@ func admit(t *testing.T, th throttle.Throttle, now time.Time, ticket throttle.Ti
 	return ticket
 }
 
-// ready requires the answer of a Planner.
-func ready(t *testing.T, th throttle.Throttle, at time.Time, want time.Duration) {
-	t.Helper()
-	require.Equal(t, want, th.(throttle.Planner).Ready(t.Context(), at))
-}
-
-func told(d time.Duration) throttle.Outcome {
-	return throttle.Outcome{Err: boom, Class: throttle.Throttled, Signal: throttle.Signal{Delay: d, HasDelay: true, Source: "retry-after"}}
-}
-
 type tenant struct{}
 
 func tenantOf(ctx context.Context) throttle.Key {

@@ -2,11 +2,10 @@ package throttle
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/seed-89b3229b/retry/internal/carry"
 	"github.com/seed-89b3229b/retry/internal/clock"
+	"github.com/seed-89b3229b/retry/internal/errtree"
 )
 
 // Wait returns nil when none of the keys is cooling down, having waited for the end of their cool-downs and for its own
@@ -22,7 +21,7 @@ func (g *Gate) Wait(ctx context.Context, keys ...Key) error {
 		ctx = context.Background()
 	}
 	if ctx.Err() != nil {
-		return ended(ctx)
+		return errtree.Ended(ctx)
 	}
 	if g == nil || g.keys.count.Load() == 0 {
 		return nil
@@ -42,7 +41,7 @@ func (g *Gate) Wait(ctx context.Context, keys ...Key) error {
 			if rest >= left {
 				p.handBack()
 				refused := p.cool.refusal(now)
-				refused.late = true
+				refused.PastDeadline = true
 				return refused
 			}
 			if wait >= left {
@@ -56,16 +55,7 @@ func (g *Gate) Wait(ctx context.Context, keys ...Key) error {
 		// Asked even if the wait is over: when both are ready, the context's end counts.
 		if ctx.Err() != nil {
 			p.handBack()
-			return ended(ctx)
+			return errtree.Ended(ctx)
 		}
 	}
-}
-
-// ended returns what matches the error and the cause of a context that is done.
-func ended(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if errors.Is(cause, err) {
-		return cause
-	}
-	return fmt.Errorf("%w: %w", err, cause)
 }

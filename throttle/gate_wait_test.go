@@ -160,9 +160,9 @@ func TestWaitPrefersTheContextWhenBothAreReady(t *testing.T) { // P09
 		var g throttle.Gate
 		g.Block(t0, sec, "a")
 		ctx, cancel := context.WithCancel(t.Context())
-		c := &jumping{now: t0, jumped: cancel}
+		c := &jumping{Time: t0, Jumped: cancel}
 		require.ErrorIs(t, g.Wait(carry.With(ctx, carry.Values{Clock: c}), "a"), context.Canceled)
-		require.Equal(t, []time.Duration{sec}, c.waits)
+		require.Equal(t, []time.Duration{sec}, c.Waits)
 	}
 }
 
@@ -189,35 +189,15 @@ func TestWaitWithoutContext(t *testing.T) {
 	})
 }
 
-// jumping is a clock that moves by whatever it is asked to wait.
-type jumping struct {
-	now    time.Time
-	waits  []time.Duration
-	jumped func()
-}
-
-func (c *jumping) Now() time.Time { return c.now }
-
-func (c *jumping) After(d time.Duration) <-chan time.Time {
-	c.waits = append(c.waits, d)
-	c.now = c.now.Add(d)
-	fired := make(chan time.Time, 1)
-	fired <- c.now
-	if c.jumped != nil {
-		c.jumped()
-	}
-	return fired
-}
-
 func TestWaitUsesTheClockOfTheContext(t *testing.T) {
-	c := &jumping{now: t0}
+	c := &jumping{Time: t0}
 	ctx := carry.With(t.Context(), carry.Values{Clock: c})
 	var g throttle.Gate
-	g.Block(c.now, 30*sec, "a")
+	g.Block(c.Time, 30*sec, "a")
 	require.NoError(t, g.Wait(ctx, "a"))
 	require.NoError(t, g.Wait(ctx, "a"))
-	assert.Equal(t, []time.Duration{30 * sec}, c.waits)
-	assert.Equal(t, t0.Add(30*sec), c.now)
+	assert.Equal(t, []time.Duration{30 * sec}, c.Waits)
+	assert.Equal(t, t0.Add(30*sec), c.Time)
 }
 
 func TestWaitOnAMockClock(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-89b3229b/retry/internal/throttletest"
 	"go.uber.org/goleak"
 )
 
@@ -16,11 +17,20 @@ const (
 	longest = time.Duration(math.MaxInt64)
 )
 
-// t0 is where a virtual clock may well start. It has no monotonic reading.
-var t0 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+// What the tests of more than one package need goes by short names here.
+var (
+	boom   = throttletest.Boom
+	t0     = throttletest.Start
+	told   = throttletest.Told
+	always = throttletest.Always
+	script = throttletest.Script
+	ready  = throttletest.Ready
+)
 
-// always draws u.
-func always(u float64) func() float64 { return func() float64 { return u } }
+type (
+	jumping  = throttletest.Clock
+	nilError = throttletest.NilError
+)
 
 // undrawn fails the test if it is asked for a number.
 func undrawn(t *testing.T) func() float64 {

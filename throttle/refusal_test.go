@@ -11,6 +11,7 @@ import (
 	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
+	"github.com/seed-89b3229b/retry/throttle/pool"
 )
 
 // TestRefusalSaysWhen: a call that a throttle ends says who held it back, why and until when, whether before its first attempt or after
@@ -37,7 +38,7 @@ func TestRefusalSaysWhen(t *testing.T) {
 			return g.By(func(context.Context) throttle.Key { return "a" })
 		}, retry.ErrHintTooLong, "a", until, "block", nil, 0},
 		"pool": {func(now time.Time) throttle.Throttle {
-			p := throttle.NewPool("secret")
+			p := pool.New("secret")
 			lease, _ := p.Acquire(now)
 			lease.Done(now, throttle.Outcome{Err: boom, Class: throttle.Throttled, Signal: throttle.Signal{Delay: until, HasDelay: true, Source: "retry-after"}})
 			return p

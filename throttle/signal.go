@@ -3,9 +3,9 @@ package throttle
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"time"
 
+	"github.com/seed-89b3229b/retry/internal/draw"
 	"github.com/seed-89b3229b/retry/internal/saturate"
 )
 
@@ -103,10 +103,10 @@ func (r Rule) Demands() bool { return r.kind == atLeast || r.kind == exact }
 //	Clamp    min(max(planned, told), planned + span)
 //	Ignore   planned
 //
-// draw gives AtLeast's random number and is called at most once, only where its answer can matter. Nil: math/rand/v2;
+// random gives AtLeast's random number and is called at most once, only where its answer can matter. Nil: math/rand/v2;
 // NaN and what is below 0 is read as 0, what is not below 1 as the largest number that is. Negative waits are read as
-// 0; sums saturate. Only looks: safe for concurrent use if draw is.
-func (r Rule) Apply(planned, told time.Duration, draw func() float64) (wait time.Duration, used bool) {
+// 0; sums saturate. Safe for concurrent use if random is.
+func (r Rule) Apply(planned, told time.Duration, random func() float64) (wait time.Duration, used bool) {
 	planned, told = max(planned, 0), max(told, 0)
 	switch r.kind {
 	case exact:
@@ -124,24 +124,9 @@ func (r Rule) Apply(planned, told time.Duration, draw func() float64) (wait time
 		return planned, false
 	}
 	if most > told {
-		told = saturate.Add(told, share(spread, draw))
+		told = saturate.Add(told, draw.Below(spread, random))
 	}
 	return max(planned, told), told > planned
 }
 
 const maxDuration = time.Duration(math.MaxInt64)
-
-// share returns a random part, below the whole, of a span that is not negative.
-func share(span time.Duration, draw func() float64) time.Duration {
-	if draw == nil {
-		draw = rand.Float64
-	}
-	u := draw()
-	if !(u > 0) {
-		return 0
-	}
-	return min(time.Duration(min(u, belowOne)*float64(span)), max(span-1, 0))
-}
-
-// belowOne is the largest float64 below 1.
-const belowOne = 1 - 1.0/(1<<53)

@@ -13,25 +13,27 @@ import (
 	"github.com/seed-89b3229b/retry/condition"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
+	"github.com/seed-89b3229b/retry/throttle/hint"
+	"github.com/seed-89b3229b/retry/throttle/pool"
 )
 
 type client struct {
 	http   *http.Client
 	url    string
-	pool   *throttle.Pool[string]
+	tokens *pool.Pool[string]
 	policy *retry.Policy
 	clk    retry.Clock
 }
 
-func newClient(url string, pool *throttle.Pool[string], attempts int, clk retry.Clock) *client {
-	pool.Classify = judge
+func newClient(url string, tokens *pool.Pool[string], attempts int, clk retry.Clock) *client {
+	tokens.Classify = judge
 	return &client{
-		http: &http.Client{Transport: new(http.Transport)},
-		url:  url,
-		pool: pool,
-		clk:  clk,
+		http:   &http.Client{Transport: new(http.Transport)},
+		url:    url,
+		tokens: tokens,
+		clk:    clk,
 		policy: retry.MustNew(
-			retry.WithThrottle(pool),
+			retry.WithThrottle(tokens),
 			retry.WithHint(throttle.Ignore()), // a told wait is the token's; the call goes on with another one
 			retry.WithMaxAttempts(attempts),
 			retry.WithStrategy(strategy.ByThrottled{
@@ -57,7 +59,7 @@ func judge(o throttle.Outcome) throttle.Outcome {
 // fetch gets a page, with whatever tokens it takes.
 func (c *client) fetch(ctx context.Context, page int) error {
 	return retry.Run(ctx, func(ctx context.Context) error {
-		return c.fetchOnce(ctx, page, c.pool.Key(ctx))
+		return c.fetchOnce(ctx, page, c.tokens.Key(ctx))
 	}, c.policy)
 }
 
@@ -76,7 +78,7 @@ func (c *client) fetchOnce(ctx context.Context, page int, token string) error {
 	if resp.StatusCode == http.StatusOK {
 		return nil
 	}
-	told, _ := throttle.Standard().Parse(resp.Header, resp.StatusCode, c.clk.Now())
+	told, _ := hint.Standard().Parse(resp.Header, resp.StatusCode, c.clk.Now())
 	return told.Wrap(statusError(resp.StatusCode))
 }
 

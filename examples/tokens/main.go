@@ -17,7 +17,7 @@ import (
 	"os"
 
 	"github.com/seed-89b3229b/retry/retrytest"
-	"github.com/seed-89b3229b/retry/throttle"
+	"github.com/seed-89b3229b/retry/throttle/pool"
 )
 
 const pages = 100
@@ -36,7 +36,7 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer, lookup func(string) (string, bool)) error {
-	pool, attempts, err := throttle.PoolFromEnv("TOKENS_", func(name string) (string, bool) {
+	tokens, attempts, err := pool.FromEnv("TOKENS_", func(name string) (string, bool) {
 		if value, ok := lookup(name); ok {
 			return value, true
 		}
@@ -46,21 +46,21 @@ func run(ctx context.Context, out io.Writer, lookup func(string) (string, bool))
 	if err != nil {
 		return err
 	}
-	pool.Rand = rand.New(rand.NewPCG(1, 1)).Float64 // the same run every time
+	tokens.Rand = rand.New(rand.NewPCG(1, 1)).Float64 // the same run every time
 
 	clk := retrytest.NewClock()
-	server, err := startServer(clk, pool.Keys())
+	server, err := startServer(clk, tokens.Keys())
 	if err != nil {
 		return err
 	}
 	defer server.Close()
-	c := newClient(server.address(), pool, attempts, clk)
+	c := newClient(server.address(), tokens, attempts, clk)
 	defer c.http.CloseIdleConnections()
 	for page := range pages {
 		if err := c.fetch(ctx, page); err != nil {
 			return fmt.Errorf("page %d: %w", page, err)
 		}
 	}
-	report(out, server.log, pool.Stats(clk.Now()), clk)
+	report(out, server.log, tokens.Stats(clk.Now()), clk)
 	return server.verify(pages)
 }

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/seed-89b3229b/retry/retrytest"
-	"github.com/seed-89b3229b/retry/throttle"
+	"github.com/seed-89b3229b/retry/throttle/pool"
 )
 
 // report draws what happened: for every token what it did in each second, and the sums.
-func report(out io.Writer, log []visit, stats []throttle.KeyStats, clk *retrytest.Clock) {
+func report(out io.Writer, log []visit, stats []pool.KeyStats, clk *retrytest.Clock) {
 	fmt.Fprintf(out, "%d pages in %v. In each second a token served so many, was turned away (x), cooled down or was not needed (.):\n\n", pages, clk.Elapsed())
 	seconds := int(clk.Elapsed()/time.Second) + 1
 	fmt.Fprintf(out, "token  %s  served  turned away  in a row  cools down for\n", ruler(seconds))

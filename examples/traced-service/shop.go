@@ -16,7 +16,7 @@ import (
 	"github.com/seed-89b3229b/retry/condition"
 	"github.com/seed-89b3229b/retry/observe"
 	"github.com/seed-89b3229b/retry/strategy"
-	"github.com/seed-89b3229b/retry/throttle"
+	"github.com/seed-89b3229b/retry/throttle/hint"
 )
 
 const maxAttempts = 4
@@ -88,7 +88,7 @@ func (s *shop) ask(ctx context.Context, name string) (int, error) {
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		err := statusError(resp.StatusCode)
-		signal, _ := throttle.Standard().Parse(resp.Header, resp.StatusCode, time.Now())
+		signal, _ := hint.Standard().Parse(resp.Header, resp.StatusCode, time.Now())
 		return 0, signal.Wrap(err) // the wait that the server asks for, if it does
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, 20))

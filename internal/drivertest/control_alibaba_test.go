@@ -19,6 +19,7 @@ import (
 	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/throttle"
 	"github.com/seed-89b3229b/retry/throttle/alibaba"
+	"github.com/seed-89b3229b/retry/throttle/hint"
 )
 
 // popGateway turns the first call away, with the header fields given, and serves the others.
@@ -62,7 +63,7 @@ func (h popHook) Call(req *http.Request, transport *http.Transport) (*http.Respo
 	resp, err := (&http.Client{Transport: transport}).Do(req)
 	if err == nil {
 		now := time.Now()
-		signal, _ := throttle.Alibaba().Parse(resp.Header, resp.StatusCode, now)
+		signal, _ := hint.Alibaba().Parse(resp.Header, resp.StatusCode, now)
 		control.Observe(now, signal, nil)
 	}
 	return resp, err

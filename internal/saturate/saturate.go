@@ -17,3 +17,14 @@ func Add(a, b time.Duration) time.Duration {
 	}
 	return sum
 }
+
+// Times returns n·unit, for a unit above 0. Below 0 it is 0; a product that is not a Duration is the largest one.
+func Times(n int64, unit time.Duration) time.Duration {
+	switch {
+	case n <= 0:
+		return 0
+	case n > int64(math.MaxInt64/unit):
+		return math.MaxInt64
+	}
+	return time.Duration(n) * unit
+}

@@ -45,7 +45,7 @@
 //		resp, err := (&http.Client{Transport: transport}).Do(req)
 //		if err == nil {
 //			now := time.Now()
-//			signal, _ := throttle.Alibaba().Parse(resp.Header, resp.StatusCode, now)
+//			signal, _ := hint.Alibaba().Parse(resp.Header, resp.StatusCode, now)
 //			control.Observe(now, signal, nil)
 //		}
 //		return resp, err
@@ -55,7 +55,7 @@
 //
 // # Other ways
 //
-// A hook Results.Classify that puts the Signal of throttle.Alibaba into the Outcome of a successful attempt serves
+// A hook Results.Classify that puts the Signal of hint.Alibaba into the Outcome of a successful attempt serves
 // OnSuccess. For a failure the Signal belongs into the error, as ErrorFrom and Signal.Wrap put it: a Signal beside the
 // error is recorded too, but whether a retry is worth it is read off the error.
 //

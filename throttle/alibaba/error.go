@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-89b3229b/retry/throttle"
+	"github.com/seed-89b3229b/retry/throttle/hint"
 )
 
 // Error is an answer that is a failure. condition.Alibaba reads its Status and Code, and the executor its Signal. It is a
@@ -29,7 +30,7 @@ func ErrorFrom(answer *http.Response, code, message string, now time.Time) *Erro
 	if answer != nil {
 		e.Status = answer.StatusCode
 		e.RequestID = answer.Header.Get("x-acs-request-id")
-		e.Signal, _ = throttle.Alibaba().Parse(answer.Header, answer.StatusCode, now)
+		e.Signal, _ = hint.Alibaba().Parse(answer.Header, answer.StatusCode, now)
 	}
 	return e
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-89b3229b/retry/retrytest"
 	"github.com/seed-89b3229b/retry/throttle"
 	"github.com/seed-89b3229b/retry/throttle/alibaba"
+	"github.com/seed-89b3229b/retry/throttle/hint"
 )
 
 // A call is turned away because the account's quota is used up. It waits, and so does a call of another API.
@@ -74,7 +75,7 @@ func ExampleControl_Observe() {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	h := http.Header{}
 	h.Set("X-RateLimit-User-API", "Limit:100,Remain:0,TimeLeft:2000")
-	signal, _ := throttle.Alibaba().Parse(h, 200, now)
+	signal, _ := hint.Alibaba().Parse(h, 200, now)
 	control.Observe(now, signal, nil)
 
 	fmt.Println(control.Gate.Check(now, account))
