@@ -92,12 +92,6 @@ func judge(ctx context.Context, c *config, o *throttle.Outcome, t traits, marked
 		decided = o.Signal.Retry
 		v.pushback = decided == throttle.No
 	}
-	if decided == throttle.Undecided && c.retryIf != nil {
-		decided = throttle.No
-		if c.retryIf(o.Err) {
-			decided = throttle.Yes
-		}
-	}
 	for i := 0; i < len(c.rules) && decided == throttle.Undecided; i++ {
 		switch c.rules[i].when.Check(o.Err) {
 		case condition.Throttled:
@@ -105,6 +99,12 @@ func judge(ctx context.Context, c *config, o *throttle.Outcome, t traits, marked
 			fallthrough
 		case condition.Retry:
 			decided, v.rule = throttle.Yes, i+1
+		}
+	}
+	if decided == throttle.Undecided && c.retryIf != nil {
+		decided = throttle.No
+		if c.retryIf(o.Err) {
+			decided = throttle.Yes
 		}
 	}
 	for i := 0; i < len(c.conditions) && decided == throttle.Undecided; i++ {

@@ -35,7 +35,7 @@ import (
 // A Config is a plain value: it is safe for concurrent use while nobody writes to it.
 type Config struct {
 	// MaxAttempts is how many attempts a call makes at most, the first included (attempts = retries + 1): at least 1, or
-	// Unlimited. See WithMaxAttempts and WithUnlimitedAttempts. Default: 5.
+	// Unlimited. See WithMaxAttempts and WithUnlimitedAttempts. Default: 5; no limit if MaxElapsed is set.
 	MaxAttempts Attempts `json:"max_attempts,omitzero" yaml:"max_attempts,omitempty" env:"MAX_ATTEMPTS"`
 
 	// BaseDelay is the Base of the default strategy, and puts that strategy in the place of an earlier WithStrategy. With n
@@ -48,7 +48,8 @@ type Config struct {
 	// MaxDelay caps the waits that the policy itself asks for. See WithMaxDelay. Default: no cap besides the strategy's own.
 	MaxDelay time.Duration `json:"max_delay,omitzero" yaml:"max_delay,omitempty" env:"MAX_DELAY"`
 
-	// MaxElapsed limits the whole call, waits included. See WithMaxElapsed. Default: no limit.
+	// MaxElapsed limits the whole call, waits included, in place of the default limit of attempts. See WithMaxElapsed. Default:
+	// no limit.
 	MaxElapsed time.Duration `json:"max_elapsed,omitzero" yaml:"max_elapsed,omitempty" env:"MAX_ELAPSED"`
 
 	// AttemptTimeout limits every attempt. See WithAttemptTimeout. Default: no limit.

@@ -26,8 +26,11 @@ func cfgCheckUse(t *testing.T, c retry.Config, draw float64) {
 	now := time.Unix(1_800_000_000, 0)
 	flow := policy.Begin(now, time.Time{}, func() float64 { return draw })
 	limit := 5
-	if c.MaxAttempts != 0 {
+	switch {
+	case c.MaxAttempts != 0:
 		limit = int(c.MaxAttempts)
+	case c.MaxElapsed > 0:
+		limit = math.MaxInt
 	}
 	for n := 1; n < 80; n++ {
 		require.Equal(t, retry.Go, flow.Next(t.Context(), now).Action)

@@ -14,6 +14,7 @@ import (
 // Every method leaves its decision in step, which is not passed around by value because copying it costs more than taking it.
 type flow struct {
 	step     Step
+	latest   time.Time // of the last step
 	began    time.Time // from which MaxElapsed counts: the call's start, or the last reset
 	deadline time.Time // zero: none
 	launched time.Time // start of the running attempt, where attempts are timed
@@ -54,7 +55,20 @@ const (
 )
 
 func (f *flow) begin(c *config, now, deadline time.Time) {
-	f.began, f.deadline, f.rand = now, deadline, c.rand
+	f.latest, f.began, f.deadline, f.rand = now, now, deadline, c.rand
+}
+
+// advance takes the time of a step. What a clock runs backwards counts as nothing: the times that are measured from go back
+// with it, so that elapsed time never shrinks, and later time counts on.
+func (f *flow) advance(now time.Time) {
+	if now.Before(f.latest) {
+		back := now.Sub(f.latest)
+		f.began, f.failed = f.began.Add(back), f.failed.Add(back)
+		for i := range f.kinds {
+			f.kinds[i].failed = f.kinds[i].failed.Add(back)
+		}
+	}
+	f.latest = now
 }
 
 func (f *flow) start(c *config, now time.Time) {
@@ -82,6 +96,7 @@ func (f *flow) maxAttempts(c *config) int {
 
 // next: steps 1 and 2.
 func (f *flow) next(ctx context.Context, c *config, now time.Time) {
+	f.advance(now)
 	if f.phase == over || f.phase == running {
 		return // the step stands
 	}
@@ -186,6 +201,7 @@ func (f *flow) report(ctx context.Context, c *config, now time.Time, o *throttle
 		f.phase, f.launched, f.told = running, time.Time{}, 0
 		f.attempts++
 	}
+	f.advance(now)
 	o.Number = f.attempts
 	if c.timed && o.Duration == 0 && !f.launched.IsZero() {
 		o.Duration = max(now.Sub(f.launched), 0)

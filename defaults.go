@@ -22,12 +22,13 @@ var (
 	defaultExponential strategy.Strategy = strategy.Exponential{Base: defaultBase, Max: defaultMax}
 )
 
-// attempts is the limit of attempts.
+// attempts is the limit of attempts. A limit on time that is stated takes the place of the default; but for Poll, which may
+// fail so many times in a row within the time that it is given.
 func (c *config) attempts() int {
 	switch {
 	case c.maxAttempts != 0:
 		return c.maxAttempts
-	case c.supervised:
+	case c.supervised, c.interval == 0 && (c.maxElapsed > 0 || c.maxRetryElapsed > 0):
 		return unlimited
 	}
 	return defaultMaxAttempts
@@ -90,3 +91,6 @@ func (c *config) ceilingOfBase() time.Duration {
 	}
 	return max(defaultMax, c.base, c.maxDelay)
 }
+
+// goesOn says that a call outlives what a budget refuses: Supervise and Poll wait, and begin anew with the budget.
+func (c *config) goesOn() bool { return c.supervised || c.interval > 0 }

@@ -29,12 +29,13 @@
 // Before every attempt, the first included: a context that is done, or a closed WithStop channel, ends the call. Throttles
 // are asked in order, and the executor does any wait they demand. Then the attempt runs. A nil error is success. A failure
 // is judged by the first of these that decides: a done context (stop), Permanent (stop), Results.Classify, a
-// throttle.Signal that says Yes or No, WithRetryIf, the rules in order (retry), the conditions in order, the attempt's own
+// throttle.Signal that says Yes or No, the rules in order (retry), WithRetryIf, the conditions in order, the attempt's own
 // timeout (retry), context.Canceled (stop; one within an inner call's *Error is that call's), condition.Hopeless (stop);
 // else it is retried. Throttles are told the outcome.
 //
 // A retry needs an attempt left, a delay from the strategy, and a wait that ends before the time budget and the context's
-// deadline do: no wait is started that cannot end in time. The budget is charged last. Then the wait, WithBeforeRetry, and
+// deadline do: no wait is started that cannot end in time, or that leads to a throttle which says now that it will
+// refuse. The budget is charged last. Then the wait, WithBeforeRetry, and
 // from the top. The first thing that fails ends the call.
 //
 // A rule (WithRule) gives one kind of failure limits and waits of its own, counted apart in each call.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-89b3229b/retry/internal/carry"
 	"github.com/seed-89b3229b/retry/internal/clock"
+	"github.com/seed-89b3229b/retry/internal/saturate"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
@@ -89,7 +90,7 @@ func (k *call) pause(ctx context.Context, c *config) {
 		k.sleeper.Sleep(ctx, c.stop, rest)
 		began := k.now
 		k.tick()
-		k.paused += max(k.now.Sub(began), 0)
+		k.paused = saturate.Add(k.paused, max(k.now.Sub(began), 0))
 	}
 	if k.retrying {
 		k.retrying = false

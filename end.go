@@ -49,6 +49,7 @@ func (f *flow) abort(ctx context.Context, c *config, now time.Time, class thrott
 		o.Class, o.Number = class, f.attempts
 	}
 	if f.phase != over {
+		f.advance(now)
 		f.step = Step{}
 		f.conclude(c, now, reason, ending)
 	}

@@ -129,7 +129,7 @@ func (w *fzWorld) checkReason(s retry.Step, reported bool) {
 		holds = done
 	}
 	w.must(holds, "no reason: %v", s.Reason)
-	w.must(s.Delay == 0 || slices.Contains([]error{retry.ErrMaxElapsed, retry.ErrDeadline, retry.ErrRefused, retry.ErrHintTooLong}, reasons[0]),
+	w.must(s.Delay == 0 || slices.Contains([]error{retry.ErrMaxElapsed, retry.ErrDeadline, retry.ErrRefused, retry.ErrHintTooLong, retry.ErrBudget}, reasons[0]),
 		"a wait that is not the reason: %+v", s)
 	w.must(done == (reasons[0] == context.Canceled || reasons[0] == fzTimedOut), "the context comes first, not %v", s.Reason)
 	w.must(!reported || done || w.verdict != throttle.No || reasons[0] == retry.ErrNotRetryable, "the verdict comes first, not %v", s.Reason)

@@ -55,6 +55,18 @@ func (w *fzWorld) rule() retry.Option {
 	}), opts...)
 }
 
+// advance takes the time of a step. What the clock was set back by is no time that has passed.
+func (w *fzWorld) advance() {
+	if back := w.now.Sub(w.latest); back < 0 {
+		w.began, w.failed = w.began.Add(back), w.failed.Add(back)
+		for i := range w.kinds {
+			w.kinds[i].failed = w.kinds[i].failed.Add(back)
+		}
+		w.reached["set back"] = true
+	}
+	w.latest = w.now
+}
+
 // begins says what an attempt that has ended means for the run of failures, before it is reported. It is of no rule until
 // one matches.
 func (w *fzWorld) begins() {

@@ -69,7 +69,7 @@ type fzWorld struct {
 	cancel context.CancelCauseFunc
 	panics bool
 
-	now, deadline                 time.Time
+	now, latest, deadline         time.Time
 	maxElapsed, maxRetry, maxHint time.Duration
 	maxDelay                      time.Duration // the largest if there is no cap
 	healthy                       time.Duration // 0: none
@@ -113,7 +113,7 @@ func (w *fzWorld) must(ok bool, format string, args ...any) {
 func fzBegin(t testing.TB, data []byte) *fzWorld {
 	w := &fzWorld{t: t, fzScript: data, now: time.Unix(1_000_000, 0), maxHint: time.Minute, reached: map[string]bool{}}
 	w.panics = w.rarely(3)
-	w.began = w.now
+	w.began, w.latest = w.now, w.now
 	w.kinds = make([]fzKind, 1)
 	w.ctx, w.cancel = context.WithCancelCause(context.Background())
 	var opts []retry.Option
@@ -135,6 +135,9 @@ func fzBegin(t testing.TB, data []byte) *fzWorld {
 	}
 	w.maxElapsed, w.maxRetry = w.someLimit(), w.someLimit()
 	add(retry.WithMaxElapsed(w.maxElapsed), retry.WithMaxRetryElapsed(w.maxRetry))
+	if !w.limitSet && (w.maxElapsed > 0 || w.maxRetry > 0) {
+		w.limit = math.MaxInt
+	}
 	if w.maxDelay = w.someLimit(); w.maxDelay > 0 {
 		add(retry.WithMaxDelay(w.maxDelay))
 	} else {
@@ -325,7 +328,10 @@ func (w *fzWorld) pass(s retry.Step) {
 	w.now = w.now.Add(by)
 }
 
-func (w *fzWorld) next() retry.Step { return w.flow.Next(w.ctx, w.now) }
+func (w *fzWorld) next() retry.Step {
+	w.advance()
+	return w.flow.Next(w.ctx, w.now)
+}
 
 func (w *fzWorld) report() (s retry.Step, panicked bool) {
 	if !w.running {
@@ -339,6 +345,7 @@ func (w *fzWorld) report() (s retry.Step, panicked bool) {
 		w.nextOutcome()
 	}
 	w.lastFailed = w.outcome.Err != nil
+	w.advance()
 	w.begins()
 	var charges, commits int
 	if w.budget != nil {

@@ -68,7 +68,7 @@ func TestLogLines(t *testing.T) {
 		{"elapsed, no name", recTimes(9), []retry.Option{retry.WithMaxElapsed(time.Second), retry.WithName("")},
 			strings.Replace(gaveUp("WARN", "1", "deadline", "time budget used up", delayed1), `"retry.name":"job",`, "", 1)},
 		{"budget", recTimes(9), []retry.Option{retry.WithBudget(recRefusing{})},
-			gaveUp("WARN", "1", "budget", "retry budget used up", boom)},
+			gaveUp("WARN", "1", "budget", "retry budget used up", delayed1)},
 		{"throttled", nil, []retry.Option{retry.WithThrottle(throttle.Func(func(context.Context, time.Time) (time.Duration, error) { return 0, errRecCause }))},
 			gaveUp("WARN", "0", "throttled", "refused by a throttle: user left", "")},
 		{"shut down", nil, []retry.Option{retry.WithStop(stop)}, gaveUp("INFO", "0", "canceled", "shut down", "")},

@@ -100,7 +100,7 @@ func TestObserverEndings(t *testing.T) {
 		{"held too long", nil, []retry.Option{retry.WithThrottle(throttle.Func(func(context.Context, time.Time) (time.Duration, error) { return 61 * s, nil }))},
 			retry.Event{}, 0, retry.Summary{Ending: retry.EndThrottled, Reason: retry.ErrHintTooLong}, nil},
 		{"budget", recTimes(9), []retry.Option{retry.WithBudget(recRefusing{})},
-			retry.Event{Number: 1, Duration: 100 * ms, Err: errRec, Class: throttle.Transient, Reason: retry.ErrBudget}, 0,
+			retry.Event{Number: 1, Duration: 100 * ms, Err: errRec, Class: throttle.Transient, Delay: s, Reason: retry.ErrBudget}, 0,
 			retry.Summary{Attempts: 1, Ending: retry.EndBudget, Last: errRec, Reason: retry.ErrBudget, Elapsed: 100 * ms}, nil},
 		{"initial delay", nil, []retry.Option{retry.WithInitialDelay(s, nil), retry.WithMaxElapsed(s)},
 			retry.Event{}, 0, retry.Summary{Ending: retry.EndDeadline, Reason: retry.ErrMaxElapsed}, nil},

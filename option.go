@@ -94,7 +94,7 @@ func WithName(name string) Option { return nameOption(name) }
 
 // WithMaxAttempts limits the attempts of a call to n, the first included (attempts = retries + 1); where there are resets
 // (WithResetAfter, Restart) those since the last one; for Poll and Supervise, failures in a row. n must be at least 1: "no
-// limit" is WithUnlimitedAttempts. Default: 5; Supervise: no limit.
+// limit" is WithUnlimitedAttempts. Default: 5; with WithMaxElapsed or WithMaxRetryElapsed, and for Supervise, no limit.
 func WithMaxAttempts(n int) Option { return maxAttemptsOption(n) }
 
 // WithUnlimitedAttempts takes the limit of attempts away. Every other reason to stop still holds. Default: off.
@@ -102,12 +102,13 @@ func WithUnlimitedAttempts() Option { return unlimitedOption{} }
 
 // WithMaxElapsed limits the whole call, measured from its start, waits included: no wait is started that would end at or
 // after the limit. A reset (WithResetAfter, Restart) begins it anew. It does not interrupt a running attempt; a context
-// with a deadline, or WithAttemptTimeout, does. 0: no limit, the default. The limit of attempts still holds: to retry for
-// as long as d, add WithUnlimitedAttempts.
+// with a deadline, or WithAttemptTimeout, does. It takes the place of the default limit of 5 attempts: without WithMaxAttempts
+// the call is retried for as long as d; but for Poll, where 5 failures in a row still end the call. 0: no limit, the default.
 func WithMaxElapsed(d time.Duration) Option { return maxElapsedOption(d) }
 
 // WithMaxRetryElapsed is WithMaxElapsed measured from the end of the first failed attempt, so that a long first attempt
-// does not use up the time for retries. Both may be set. 0: no limit, the default.
+// does not use up the time for retries. Both may be set, and either takes the place of the default limit of attempts. 0: no
+// limit, the default.
 func WithMaxRetryElapsed(d time.Duration) Option { return maxRetryElapsedOption(d) }
 
 // WithAttemptTimeout gives the context of every attempt a deadline d from its start, or the parent's where that is
@@ -154,8 +155,8 @@ func WithJitter(j strategy.Jitter) Option { return jitterOption(j) }
 // together do not call together. It counts against every limit on time. 0: none, the default.
 func WithInitialDelay(d time.Duration, j strategy.Jitter) Option { return initialDelayOption{d, j} }
 
-// WithRetryIf decides alone whether a failure is retried: true retries, false stops, rules and conditions are not asked.
-// Permanent marks, and verdicts of Results.Classify and of the server, still come first. Default: none.
+// WithRetryIf decides in place of all conditions whether a failure is retried: true retries, false stops. Permanent marks,
+// verdicts of Results.Classify and of the server, and rules that match (WithRule) come first. Default: none.
 func WithRetryIf(f func(error) bool) Option { return retryIfOption(f) }
 
 // WithCondition adds conditions: they are asked in order, those of a policy before those of a call, and the first that

@@ -194,11 +194,12 @@ func TestOrderBudgetRefusal(t *testing.T) {
 	})
 }
 
-// TestErrorDelayOfBudget: a budget refused, so no wait is why the call ended.
+// TestErrorDelayOfBudget: an outer loop has the wait that was planned, and need not spin
+// (github.com/aws/aws-sdk-go-v2/issues/3413).
 func TestErrorDelayOfBudget(t *testing.T) {
 	step := newRecSteps(t, retry.WithBudget(recRefusing{}), recEvery(time.Second)).fails(errRec)
 	require.Equal(t, retry.ErrBudget, step.Reason)
-	require.Zero(t, recError(t, step.Err).Delay)
+	require.Equal(t, time.Second, recError(t, step.Err).Delay)
 }
 
 // TestOrderStopWinsOverBudget: the first stop of the steps before wins, with last=true.

@@ -31,8 +31,13 @@ func (f *flow) plan(ctx context.Context, c *config, now time.Time, o *throttle.O
 		cost, ok := c.budget.Charge(now, o.Class, f.held, reason != nil)
 		f.held = cost
 		if !ok && reason == nil {
-			reason, ending = ErrBudget, EndBudget
-			f.step.Delay, f.step.Source = 0, SourcePolicy // the wait is not the reason
+			if !c.goesOn() {
+				reason, ending = ErrBudget, EndBudget
+			} else {
+				f.settle(c, now, false)
+				f.held = 0
+				f.start(c, now)
+			}
 		}
 	}
 	if reason != nil {
@@ -91,7 +96,26 @@ func (f *flow) delay(ctx context.Context, c *config, t *terms, m *memory, now ti
 			return tooLong(ctx, now, by), EndThrottled
 		}
 	}
-	return f.fits(c, now, s.Delay), EndDeadline
+	if reason := f.fits(c, now, s.Delay); reason != nil {
+		return reason, EndDeadline
+	}
+	if err := refusal(ctx, c.throttles, now, s.Delay); err != nil {
+		s.Delay, s.Source = max(s.Delay, refusedFor(err)), SourceThrottle
+		return explain(ErrRefused, err), EndThrottled
+	}
+	return nil, EndSucceeded
+}
+
+// refusal returns the error with which a throttle would refuse an attempt after the wait, if one can say so now.
+func refusal(ctx context.Context, throttles []throttle.Throttle, now time.Time, wait time.Duration) error {
+	for _, t := range throttles {
+		if p, ok := t.(throttle.Forecaster); ok {
+			if err := p.Forecast(ctx, now, wait); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // curve is the strategy to ask: a Starter's memory of this call, made when first needed.

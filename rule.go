@@ -18,7 +18,7 @@ import (
 //	retry.WithRule(notFound, retry.WithMaxAttempts(20)), // not yet visible
 //	retry.WithRule(internal, retry.WithMaxElapsed(time.Minute)), // within a minute of the first
 //
-// Rules are asked in order, those of a policy before those of a call, after WithRetryIf and before the conditions; the first
+// Rules are asked in order, those of a policy before those of a call, before WithRetryIf and the conditions; the first
 // that matches wins. Each call counts for itself, and each of its kinds apart: State.Number, Prev and Elapsed, and a
 // Starter's memory, are those of the kind, and the failures of a rule are not in the numbers of the others, nor in those of
 // failures without a rule.

@@ -68,7 +68,7 @@ func (m *rmModel) fails(kind int, at time.Duration, reset bool) (wait time.Durat
 		return 0, retry.ErrExhausted
 	case all.attempts > 0 && len(m.seen) >= all.attempts:
 		return 0, retry.ErrExhausted
-	case all.attempts == 0 && unlimited >= 5:
+	case all.attempts == 0 && all.elapsed == 0 && unlimited >= 5:
 		return 0, retry.ErrExhausted
 	}
 	wait = time.Duration(n) * k.step

@@ -308,7 +308,9 @@ func TestRuleOrder(t *testing.T) {
 		{"decided", []retry.Option{rule("a", condition.Retry)}, throttle.Outcome{Err: errRec, Decided: throttle.No}, nil, retry.Done},
 		{"decided for", []retry.Option{rule("a", condition.Retry)}, throttle.Outcome{Err: errRec, Decided: throttle.Yes}, nil, retry.Wait},
 		{"the server", []retry.Option{rule("a", condition.Retry)}, throttle.Outcome{Err: errRec, Signal: throttle.Signal{Retry: throttle.No}}, nil, retry.Done},
-		{"WithRetryIf", []retry.Option{rule("a", condition.Retry), retry.WithRetryIf(func(error) bool { return true })}, throttle.Outcome{Err: errRec}, nil, retry.Wait},
+		{"WithRetryIf", []retry.Option{rule("a", condition.Retry), retry.WithRetryIf(func(error) bool { return true })}, throttle.Outcome{Err: errRec}, []string{"a"}, retry.Wait},
+		{"WithRetryIf says no", []retry.Option{rule("a", condition.Retry), retry.WithRetryIf(func(error) bool { return false })}, throttle.Outcome{Err: errRec}, []string{"a"}, retry.Wait},
+		{"no match, WithRetryIf says no", []retry.Option{rule("a", condition.Unknown), conditions, retry.WithRetryIf(func(error) bool { return false })}, throttle.Outcome{Err: errRec}, []string{"a"}, retry.Done},
 		{"a cancellation", []retry.Option{rule("a", condition.Retry)}, throttle.Outcome{Err: context.Canceled}, []string{"a"}, retry.Wait},
 	} {
 		asked = nil
@@ -318,9 +320,11 @@ func TestRuleOrder(t *testing.T) {
 	}
 	step := newRecSteps(t, rule("a", condition.Throttled)).fails(errRec)
 	require.Equal(t, throttle.Throttled, step.Class)
-	// Decided by others, it is no failure of the rule's kind.
-	_, end := ruPlay(t, ruTimes(9, errRec), rule("a", condition.Retry), retry.WithRetryIf(func(error) bool { return true }), recAtOnce)
-	require.Equal(t, 5, recError(t, end.Err).Attempts)
+	// The rule's own limit holds where WithRetryIf would go on, and its retry where WithRetryIf would stop.
+	for _, goOn := range []bool{true, false} {
+		_, end := ruPlay(t, ruTimes(9, errRec), rule("a", condition.Retry), retry.WithRetryIf(func(error) bool { return goOn }), recAtOnce)
+		require.Equal(t, 2, recError(t, end.Err).Attempts)
+	}
 }
 
 // TestConcurrentSafeRules: 50 goroutines with one policy, each call with its own counts.

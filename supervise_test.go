@@ -134,7 +134,6 @@ func TestSuperviseLimits(t *testing.T) {
 		{"a strategy that never begins", []svRan{ended}, []retry.Option{retry.WithStrategy(strategy.Func(func(strategy.State) (time.Duration, bool) { return 0, false }))}, 1, retry.ErrNoDelay},
 		{"a limit below a first wait", []svRan{ended}, []retry.Option{retry.WithMaxElapsed(time.Second), recEvery(time.Second)}, 1, retry.ErrMaxElapsed},
 		{"a told wait", []svRan{ended, {0, retry.After(time.Hour, errRec)}}, nil, 2, retry.ErrHintTooLong},
-		{"a budget", []svRan{ended, failed}, []retry.Option{retry.WithBudget(recRefusing{})}, 2, retry.ErrBudget},
 	} {
 		_, err := svWaits(t, tc.runs, tc.opts...)
 		e := recError(t, err)

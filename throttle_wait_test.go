@@ -213,10 +213,10 @@ func TestThrottleWaitsAgainstLimits(t *testing.T) {
 		{"elapsed, second wait", []any{4 * time.Second, 6 * time.Second}, []retry.Option{retry.WithMaxElapsed(10 * time.Second)}, 0, 0, retry.ErrMaxElapsed},
 		{"elapsed, of a retry", []any{nil, 9 * time.Second}, []retry.Option{retry.WithMaxElapsed(10 * time.Second)}, 0, 1, retry.ErrMaxElapsed},
 		{"retry elapsed, of a retry", []any{5 * time.Second, nil, 9 * time.Second}, []retry.Option{retry.WithMaxRetryElapsed(10 * time.Second)}, 0, 1, retry.ErrMaxElapsed},
-		{"retry elapsed does not count before", []any{10 * time.Second}, []retry.Option{retry.WithMaxRetryElapsed(10 * time.Second)}, 0, 5, retry.ErrExhausted},
+		{"retry elapsed does not count before", []any{10 * time.Second}, []retry.Option{retry.WithMaxRetryElapsed(10 * time.Second), retry.WithMaxAttempts(5)}, 0, 5, retry.ErrExhausted},
 		{"deadline", []any{10 * time.Second}, nil, 10 * time.Second, 0, retry.ErrDeadline},
 		{"deadline, of a retry", []any{nil, 9 * time.Second}, nil, 10 * time.Second, 1, retry.ErrDeadline},
-		{"room", []any{10 * time.Second}, []retry.Option{retry.WithMaxElapsed(15 * time.Second)}, 15 * time.Second, 5, retry.ErrExhausted},
+		{"room", []any{10 * time.Second}, []retry.Option{retry.WithMaxElapsed(15 * time.Second), retry.WithMaxAttempts(5)}, 15 * time.Second, 5, retry.ErrExhausted},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			log := newRecLog()

@@ -77,7 +77,7 @@ func (tgLiar) Explain(context.Context, time.Time) *throttle.Error { return nil }
 
 func (w *tgWorld) policy() *retry.Policy {
 	all := []throttle.Throttle{
-		w.gate.For("acme", "acme/PlaceOrder"), &w.adaptive, w.pool, throttle.Reserve(w.reserve), throttle.Breaker(w.allow), tgLiar{},
+		w.gate.For("acme", "acme/PlaceOrder"), &w.adaptive, w.pool, throttle.Reserve(w.reserve), throttle.Breaker{Allow: w.allow}, tgLiar{},
 	}
 	rand.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
 	return retry.MustNew(retry.WithThrottle(all...), retry.WithBudget(&w.budget), retry.WithMaxAttempts(4),

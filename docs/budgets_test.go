@@ -39,7 +39,7 @@ var budgetGRPC = &throttle.FailureBudget{MaxTokens: 10, TokenRatio: 0.1}
 var budgetEnvoy = &throttle.InFlightBudget{Ratio: 0.2, MinRetries: 3}
 
 type (
-	Order  struct{}
+	Order  struct{ Last bool }
 	client struct{}
 )
 

@@ -156,7 +156,7 @@ func migratingMoreLines(observer retry.Observer, limiter interface{ Wait(context
 		retry.WithOnRetry(func(_ context.Context, e retry.Event) { log(e.Number, e.Err, e.Delay) }),
 		retry.WithBeforeRetry(func(_ context.Context, e retry.Event) error { log(e.Number, e.Err, e.Delay); return nil }),
 		retry.WithObserver(observer), retry.WithMaxDelay(d), retry.WithResetAfter(d), retry.WithInitialDelay(interval, nil),
-		retry.WithThrottle(throttle.Breaker(allow)), retry.WithThrottle(throttle.Limit(limiter)), retry.WithThrottle(&throttle.Adaptive{}),
+		retry.WithThrottle(throttle.Breaker{Allow: allow}), retry.WithThrottle(throttle.Limit(limiter)), retry.WithThrottle(&throttle.Adaptive{}),
 		retry.WithRetryIf(func(error) bool { return false }), retry.WithStop(stopCh), retry.Config{},
 	)
 }

@@ -33,7 +33,8 @@ func newPolicy(log *slog.Logger) *retry.Policy {
 	return retry.MustNew(
 		retry.WithName("catalogue"),
 		retry.WithAttemptTimeout(2*time.Second),
-		retry.WithMaxElapsed(30*time.Second),
+		retry.WithMaxElapsed(30*time.Second), // in place of the default of five attempts
+		retry.WithBudget(new(throttle.TokenBudget)),
 		retry.WithCondition(condition.Only(condition.Network(), condition.Timeout(), condition.HTTPStatus(429, 502, 503, 504))),
 		retry.WithLogger(log),
 	)

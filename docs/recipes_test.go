@@ -313,9 +313,12 @@ func TestRecipeTests(t *testing.T) {
 func TestRecipes(t *testing.T) {
 	page, err := os.ReadFile("recipes.md")
 	require.NoError(t, err)
-	code, err := os.ReadFile("recipes_test.go")
-	require.NoError(t, err)
-	compiled := unindented(string(code))
+	compiled := ""
+	for _, file := range []string{"recipes_test.go", "recipes_breaker_test.go"} {
+		code, err := os.ReadFile(file)
+		require.NoError(t, err)
+		compiled += unindented(string(code))
+	}
 
 	blocks := regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
 	require.Len(t, blocks, strings.Count(string(page), "```")/2)

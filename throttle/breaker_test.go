@@ -46,7 +46,7 @@ func TestBreakerTells(t *testing.T) {
 		throttle.Canceled: throttle.ErrNeutral.Error(), throttle.Skipped: throttle.ErrNeutral.Error(), throttle.Unset: throttle.ErrNeutral.Error(), 77: throttle.ErrNeutral.Error(),
 	} {
 		var p probes
-		th := throttle.Breaker(p.allow)
+		th := throttle.Breaker{Allow: p.allow}
 		ticket, wait, err := th.Admit(t.Context(), t0, nil)
 		require.NoError(t, err)
 		require.Zero(t, wait)
@@ -74,7 +74,7 @@ func TestBreakerTells(t *testing.T) {
 func TestBreakerRefuses(t *testing.T) {
 	p := probes{open: errors.New("circuit breaker is open")}
 	made := 0
-	err := retry.Run(t.Context(), func(context.Context) error { made++; return nil }, retry.WithThrottle(throttle.Breaker(p.allow)))
+	err := retry.Run(t.Context(), func(context.Context) error { made++; return nil }, retry.WithThrottle(throttle.Breaker{Allow: p.allow}))
 	require.ErrorIs(t, err, p.open)
 	require.ErrorIs(t, err, retry.ErrRefused)
 	require.Zero(t, made)
@@ -88,7 +88,7 @@ func TestBreakerHearsOfEveryAttempt(t *testing.T) {
 	hold := throttle.Func(func(context.Context, time.Time) (time.Duration, error) { return time.Hour, nil })
 	fails := func(context.Context) error { return boom }
 	opts := func(more ...throttle.Throttle) retry.Option {
-		return retry.MustNew(retry.WithStrategy(strategy.Constant{}), retry.WithThrottle(throttle.Breaker(p.allow)), retry.WithThrottle(more...), retry.WithMaxAttempts(2))
+		return retry.MustNew(retry.WithStrategy(strategy.Constant{}), retry.WithThrottle(throttle.Breaker{Allow: p.allow}), retry.WithThrottle(more...), retry.WithMaxAttempts(2))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	require.Error(t, retry.Run(ctx, fails, opts()))
@@ -116,7 +116,7 @@ func TestBreakerHearsOfEveryAttempt(t *testing.T) {
 func TestAdaptersDoNotAllocate(t *testing.T) {
 	done, kept := func(error) {}, &place{}
 	for name, th := range map[string]throttle.Throttle{
-		"Breaker": throttle.Breaker(func() (func(error), error) { return done, nil }),
+		"Breaker": throttle.Breaker{Allow: func() (func(error), error) { return done, nil }},
 		"Limit":   throttle.Limit(limiterFunc(context.Context.Err)),
 		"Reserve": throttle.Reserve(func(time.Time, int) *place { return kept }),
 	} {

@@ -84,10 +84,10 @@ var throttles = map[string]func() throttle.Throttle{
 	"Reserve/none":   func() throttle.Throttle { return throttle.Reserve(func(time.Time, int) *place { return nil }) },
 	"Reserve/never":  func() throttle.Throttle { return throttle.Reserve(places{longest}.reserve) },
 	"Reserve/nil":    func() throttle.Throttle { return throttle.Reserve[*place](nil) },
-	"Breaker":        func() throttle.Throttle { return throttle.Breaker(new(probes).allow) },
-	"Breaker/open":   func() throttle.Throttle { return throttle.Breaker(func() (func(error), error) { return nil, boom }) },
-	"Breaker/undone": func() throttle.Throttle { return throttle.Breaker(func() (func(error), error) { return nil, nil }) },
-	"Breaker/nil":    func() throttle.Throttle { return throttle.Breaker(nil) },
+	"Breaker":        func() throttle.Throttle { return throttle.Breaker{Allow: new(probes).allow} },
+	"Breaker/open":   func() throttle.Throttle { return throttle.Breaker{Allow: func() (func(error), error) { return nil, boom }} },
+	"Breaker/undone": func() throttle.Throttle { return throttle.Breaker{Allow: func() (func(error), error) { return nil, nil }} },
+	"Breaker/nil":    func() throttle.Throttle { return throttle.Breaker{Allow: nil} },
 }
 
 func answering(wait time.Duration, err error) throttle.Throttle {

@@ -109,7 +109,7 @@ func (s *turnstile) Allow() (done func(error), err error) {
 
 func ExampleBreaker() {
 	breaker := new(turnstile)
-	policy := retry.MustNew(retry.WithThrottle(throttle.Breaker(breaker.Allow)), retry.WithMaxAttempts(1))
+	policy := retry.MustNew(retry.WithThrottle(throttle.Breaker{Allow: breaker.Allow}), retry.WithMaxAttempts(1))
 	ctx, cancel := context.WithCancel(context.Background())
 
 	_ = retry.Run(ctx, func(context.Context) error { return nil }, policy)

@@ -39,7 +39,7 @@ var ticketed = map[string]func() throttle.Throttle{
 	"Adaptive/more": func() throttle.Throttle { return &throttle.Adaptive{Rand: always(0.4)} },
 	"Pace":          func() throttle.Throttle { return throttle.Pace(&noting{delay: sec}) },
 	"Reserve":       func() throttle.Throttle { return throttle.Reserve(places{30 * sec}.reserve) },
-	"Breaker":       func() throttle.Throttle { return throttle.Breaker(new(probes).allow) },
+	"Breaker":       func() throttle.Throttle { return throttle.Breaker{Allow: new(probes).allow} },
 	"Func":          func() throttle.Throttle { return answering(sec, nil) },
 }
 

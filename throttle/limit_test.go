@@ -115,7 +115,7 @@ func TestAdaptersValidate(t *testing.T) {
 	for field, adapters := range map[string][]throttle.Throttle{
 		"Limit":   {throttle.Limit(nil), throttle.Limit(typedNil)},
 		"Reserve": {throttle.Reserve[*place](nil)},
-		"Breaker": {throttle.Breaker(nil)},
+		"Breaker": {throttle.Breaker{Allow: nil}},
 	} {
 		for _, adapter := range adapters {
 			var bad *throttle.ConfigError
@@ -128,6 +128,6 @@ func TestAdaptersValidate(t *testing.T) {
 			adapter.Done(t.Context(), t0, ticket, throttle.Outcome{})
 		}
 	}
-	_, err := retry.New(retry.WithThrottle(throttle.Limit(limiterFunc(context.Context.Err)), throttle.Reserve(places{}.reserve), throttle.Breaker(new(probes).allow)))
+	_, err := retry.New(retry.WithThrottle(throttle.Limit(limiterFunc(context.Context.Err)), throttle.Reserve(places{}.reserve), throttle.Breaker{Allow: new(probes).allow}))
 	require.NoError(t, err)
 }

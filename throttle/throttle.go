@@ -100,6 +100,13 @@ type Planner interface {
 	Ready(ctx context.Context, at time.Time) time.Duration
 }
 
+// Forecaster is what a Throttle may also be: one that can say beforehand that it would refuse. Forecast is asked when a retry has been
+// decided, before its wait; it only looks, and gives no permission. An error ends the call at once, as one of Admit after the wait would:
+// no wait is begun that leads to a refusal. Nil: the attempt may be admitted.
+type Forecaster interface {
+	Forecast(ctx context.Context, now time.Time, wait time.Duration) error
+}
+
 // Attacher is what a Throttle may also be: one whose ticket the operation needs, such as a token. Attach returns the attempt's context with
 // the ticket in it.
 type Attacher interface {

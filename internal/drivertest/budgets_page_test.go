@@ -23,7 +23,7 @@ var (
 	gate    = new(throttle.Gate)
 
 	careful = retry.MustNew(
-		retry.WithThrottle(gate.For("shop"), adaptive, throttle.Reserve(limiter.ReserveN), throttle.Breaker(breaker.Allow)),
+		retry.WithThrottle(gate.For("shop"), adaptive, throttle.Reserve(limiter.ReserveN), throttle.Breaker{Allow: breaker.Allow}),
 		retry.WithBudget(throttle.NewTokenBudget()),
 	)
 )

@@ -29,7 +29,7 @@ func newBreaker() *gobreaker.TwoStepCircuitBreaker[any] {
 
 func breakerPolicy(b *gobreaker.TwoStepCircuitBreaker[any], before ...throttle.Throttle) *retry.Policy {
 	return retry.MustNew(
-		retry.WithThrottle(before...), retry.WithThrottle(throttle.Breaker(b.Allow)),
+		retry.WithThrottle(before...), retry.WithThrottle(throttle.Breaker{Allow: b.Allow}),
 		retry.WithStrategy(strategy.Constant{Delay: time.Second}), retry.WithMaxAttempts(5),
 	)
 }
