@@ -181,7 +181,7 @@ func validPart(field string, part any) error {
 
 func (t *Transport) base() http.RoundTripper {
 	if t.Base == nil {
-		return http.DefaultTransport
+		return defaultBase()
 	}
 	return t.Base
 }
