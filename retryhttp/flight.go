@@ -33,6 +33,7 @@ type flight struct {
 	first    probe
 	response *http.Response // nil: none, or thrown away
 	failure  *Failure       // of the last attempt that failed
+	unknown  bool           // what became of an attempt before this one
 	kept     keptBody       // the body of response, if it is returned
 	detour   detour         // from the connections of earlier attempts
 	unready  bool           // the attempt was not made for want of a request to send
