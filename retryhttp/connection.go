@@ -30,20 +30,21 @@ type detour struct {
 
 // keepAway tells for one attempt which connections it must not use.
 type keepAway struct {
-	on   bool
-	idle time.Duration // those that have been idle for as long or longer
+	on    bool
+	since time.Time // those that have been idle from then on
 }
 
-// from reports whether a connection must not be used. Only idle ones of HTTP/1 count: nobody else has those now.
-func (k keepAway) from(info httptrace.GotConnInfo) bool {
-	return k.on && info.WasIdle && info.IdleTime >= k.idle && !overTLS2(info.Conn)
+// from reports whether a connection must not be used that was asked for at a time, a moment before net/http measured how long
+// it had been idle. Only idle ones of HTTP/1 count: nobody else has those now.
+func (k keepAway) from(info httptrace.GotConnInfo, asked time.Time) bool {
+	return k.on && info.WasIdle && info.IdleTime >= asked.Sub(k.since) && !overTLS2(info.Conn)
 }
 
 // watch decides what the trace of the coming attempt looks at.
 func (f *flight) watch() {
 	f.probe.watching = f.mayRunOut()
 	if since := f.detour.since; !since.IsZero() && f.rewinds() && !f.unencrypted2() {
-		f.probe.keepAway = keepAway{true, time.Since(since)}
+		f.probe.keepAway = keepAway{true, since}
 	}
 }
 

@@ -6,8 +6,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
+	"net/textproto"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,82 +19,6 @@ import (
 	"github.com/seed-89b3229b/retry/retryhttp"
 	"github.com/seed-89b3229b/retry/retrytest"
 )
-
-// silencer stands between client and server. From some moment on it swallows what comes on the connections that there are,
-// without a word; those that are opened later work.
-type silencer struct {
-	address string
-	opened  atomic.Int32
-	closed  sync.WaitGroup // by the client: those that were silenced
-
-	mu     sync.Mutex
-	conns  map[*silenced]bool
-	target string
-}
-
-type silenced struct {
-	client, server net.Conn
-	silent         atomic.Bool
-	first          func() // bytes that are swallowed
-}
-
-func newSilencer(t *testing.T, target string) *silencer {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	s := &silencer{address: listener.Addr().String(), target: target, conns: map[*silenced]bool{}}
-	accept(t, listener, s.carry)
-	return s
-}
-
-func (s *silencer) carry(client net.Conn) {
-	server, err := net.Dial("tcp", s.target)
-	if err != nil {
-		return
-	}
-	c := &silenced{client: client, server: server}
-	s.mu.Lock()
-	s.conns[c] = true
-	s.mu.Unlock()
-	s.opened.Add(1)
-	var back sync.WaitGroup
-	back.Go(func() { _, _ = io.Copy(writerFunc(c.toClient), server) })
-	_, _ = io.Copy(writerFunc(c.toServer), client)
-	_ = server.Close()
-	back.Wait()
-	if c.silent.Load() {
-		s.closed.Done()
-	}
-}
-
-func (c *silenced) toClient(p []byte) (int, error) {
-	if c.silent.Load() {
-		return len(p), nil
-	}
-	return c.client.Write(p)
-}
-
-func (c *silenced) toServer(p []byte) (int, error) {
-	if c.silent.Load() {
-		c.first()
-		return len(p), nil
-	}
-	return c.server.Write(p)
-}
-
-// silence silences the connections that there are. each is called once for every one of them that the client then writes to.
-func (s *silencer) silence(each func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c := range s.conns {
-		c.first = sync.OnceFunc(each)
-		s.closed.Add(1)
-		c.silent.Store(true)
-	}
-}
-
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // TestSilentConnections: all connections that the client has go silent. Of four attempts one is lost, and not all; the
 // others of HTTP/1 are closed when they are met, and that of HTTP/2 is not used by anybody again.
@@ -109,7 +34,7 @@ func TestSilentConnections(t *testing.T) {
 		{"HTTP/2", 1, startHTTP2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for when it does not work
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // for when it does not work
 			defer cancel()
 			clk := retrytest.NewClock()
 			attempts := 0
@@ -139,23 +64,26 @@ func TestSilentConnections(t *testing.T) {
 				})
 			}
 			all.Wait()
-			before := through.opened.Load()
+			before := s.used.Load()
 			require.Equal(t, tc.conns, before)
 
-			through.silence(func() { clk.Advance(400 * time.Millisecond) })
+			through.silence()
+			ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+				WroteHeaders: sync.OnceFunc(func() { clk.Advance(400 * time.Millisecond) }), // of the first attempt
+			})
 			transport.Sign = func(*http.Request) error { attempts++; return nil }
 			response, err := s.client.Do(newRequest(t, "GET", s.URL, nil).WithContext(ctx))
 			require.NoError(t, err)
 			assert.Equal(t, "found", read(t, response))
 			assert.Equal(t, 2, attempts)
-			assert.Equal(t, before+1, through.opened.Load())
+			assert.Equal(t, before+1, s.used.Load())
 			through.closed.Wait()
 
 			response, err = s.client.Do(newRequest(t, "GET", s.URL, nil).WithContext(ctx))
 			require.NoError(t, err)
 			assert.Equal(t, "found", read(t, response))
 			assert.Equal(t, 3, attempts)
-			assert.Equal(t, before+1, through.opened.Load())
+			assert.Equal(t, before+1, s.used.Load())
 		})
 	}
 }
@@ -199,7 +127,7 @@ func TestSilenceSparesOthers(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, read(t, response))
 	assert.EqualValues(t, 3, s.requests.Load())
-	assert.EqualValues(t, 2, s.opened.Load(), "the second attempt is on the connection of the other request")
+	assert.EqualValues(t, 2, s.used.Load(), "the second attempt is on the connection of the other request")
 }
 
 // TestSilenceSparesStreams: where a stream of the same connection makes progress, it goes on to its end.
@@ -236,76 +164,120 @@ func TestSilenceSparesStreams(t *testing.T) {
 		assert.Empty(t, read(t, response))
 	}
 	assert.EqualValues(t, 4, s.requests.Load())
-	assert.EqualValues(t, 2, s.opened.Load())
+	assert.EqualValues(t, 2, s.used.Load())
 	close(more)
 	assert.Equal(t, "first second", read(t, stream))
 	<-closed // the first connection, with its last stream
 }
 
-// onFirst lets a server do something with the requests of its first connection, and answer all others.
-func onFirst(act func(n int32, w http.ResponseWriter, r *http.Request)) (handler func(int, http.ResponseWriter, *http.Request), met *atomic.Int32) {
-	var first atomic.Value
-	met = new(atomic.Int32)
-	return func(n int, w http.ResponseWriter, r *http.Request) {
-		if first.CompareAndSwap(nil, r.RemoteAddr); first.Load() == r.RemoteAddr {
-			act(met.Add(1), w, r)
-			return
-		}
-		body, _ := io.ReadAll(r.Body)
-		_, _ = w.Write(append([]byte("found "), body...))
-	}, met
-}
-
-// opaque wraps a base, and shows it to nobody.
-func opaque(base http.RoundTripper) http.RoundTripper { return roundTripper(base.RoundTrip) }
-
-// transparent wraps a base that it shows.
-type transparent struct{ http.RoundTripper }
-
-func (b transparent) Unwrap() http.RoundTripper { return b.RoundTripper }
-
-type kubernetes struct{ http.RoundTripper }
-
-func (b kubernetes) WrappedRoundTripper() http.RoundTripper { return b.RoundTripper }
-
-func shown(base http.RoundTripper) http.RoundTripper { return kubernetes{transparent{base}} }
-
-func bare(base http.RoundTripper) http.RoundTripper { return base }
-
-func startCleartext2(s *httptest.Server) {
-	s.Config.Protocols = new(http.Protocols)
-	s.Config.Protocols.SetUnencryptedHTTP2(true)
-	s.Start()
-}
-
-// connectionCases are the ways to a server, and how many attempts it then takes to get to another connection.
-var connectionCases = []struct {
-	name  string
-	start func(*httptest.Server)
-	wrap  func(http.RoundTripper) http.RoundTripper
-	lost  int32
-}{
-	{"HTTP/1", (*httptest.Server).Start, bare, 1},
-	{"HTTP/1, opaque", (*httptest.Server).Start, opaque, 1},
-	{"HTTP/1 over TLS", (*httptest.Server).StartTLS, bare, 1},
-	{"HTTP/2", startHTTP2, bare, 1},
-	{"HTTP/2, wrapped", startHTTP2, shown, 1},
-	{"HTTP/2, opaque", startHTTP2, opaque, 2},
-	{"HTTP/2 without TLS", startCleartext2, bare, 1},
-	{"HTTP/2 without TLS, wrapped", startCleartext2, shown, 2},
-}
-
-// newConnServer starts the server of one of connectionCases.
-func newConnServer(t *testing.T, transport *retryhttp.Transport, start func(*httptest.Server), wrap func(http.RoundTripper) http.RoundTripper,
-	handler func(int, http.ResponseWriter, *http.Request),
-) *server {
-	s := startServer(t, transport, start, handler)
-	trust(s)
-	if s.Config.Protocols != nil {
-		s.base.Protocols = s.Config.Protocols
+// TestFirstByte: an attempt that ran out of time after the first byte of an answer says nothing against its connection. HTTP/2
+// goes on with it; HTTP/1 has lost that one, and goes on with one that was idle.
+func TestFirstByte(t *testing.T) {
+	for name, tc := range map[string]struct {
+		start func(*httptest.Server)
+		used  int32
+	}{"HTTP/1": {(*httptest.Server).Start, 2}, "HTTP/2": {startHTTP2, 1}} {
+		t.Run(name, func(t *testing.T) {
+			clk := retrytest.NewClock()
+			transport := retryhttp.NewTransport(nil, atOnce, retry.WithClock(clk), retry.WithAttemptTimeout(time.Second))
+			var warm sync.WaitGroup
+			warm.Add(2)
+			s := startServer(t, transport, tc.start, func(n int, w http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.URL.Path == "/warm":
+					if warm.Done(); r.ProtoMajor == 1 {
+						warm.Wait()
+					}
+				case n == 3:
+					w.WriteHeader(http.StatusEarlyHints)
+					<-r.Context().Done()
+				}
+			})
+			trust(s)
+			var all sync.WaitGroup
+			if name == "HTTP/1" {
+				for range 2 {
+					all.Go(func() {
+						response, err := s.client.Get(s.URL + "/warm")
+						if assert.NoError(t, err) {
+							assert.Empty(t, read(t, response))
+						}
+					})
+				}
+			} else {
+				for range 2 {
+					response, err := s.client.Get(s.URL + "/warm")
+					require.NoError(t, err)
+					assert.Empty(t, read(t, response))
+				}
+			}
+			all.Wait()
+			hints := &httptrace.ClientTrace{Got1xxResponse: func(int, textproto.MIMEHeader) error { clk.Advance(time.Second); return nil }}
+			response, err := s.client.Do(newRequest(t, "GET", s.URL, nil).WithContext(httptrace.WithClientTrace(t.Context(), hints)))
+			require.NoError(t, err)
+			assert.Empty(t, read(t, response))
+			assert.EqualValues(t, 4, s.requests.Load())
+			assert.Equal(t, tc.used, s.used.Load())
+		})
 	}
-	transport.Base = wrap(s.base)
-	return s
+}
+
+// TestCanceledSaysNothing: a call that its caller ended says nothing against its connection.
+func TestCanceledSaysNothing(t *testing.T) {
+	transport := retryhttp.NewTransport(nil, atOnce, retry.WithAttemptTimeout(time.Hour))
+	ctx, cancel := context.WithCancel(t.Context())
+	s := startServer(t, transport, startHTTP2, func(n int, _ http.ResponseWriter, r *http.Request) {
+		if n == 1 {
+			cancel()
+			<-r.Context().Done()
+		}
+	})
+	trust(s)
+	_, err := s.client.Do(newRequest(t, "GET", s.URL, nil).WithContext(ctx))
+	require.ErrorIs(t, err, context.Canceled)
+	response, err := s.client.Get(s.URL)
+	require.NoError(t, err)
+	assert.Empty(t, read(t, response))
+	assert.EqualValues(t, 1, s.used.Load())
+}
+
+// TestLastSilentAttempt: the connection is left after the last attempt of a call too, whether the attempt, the call or net/http
+// ran out of time: the next call would suffer the same.
+func TestLastSilentAttempt(t *testing.T) {
+	for name, opts := range map[string][]retry.Option{
+		"attempt": {retry.WithAttemptTimeout(time.Second)}, "call": nil, "net/http": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			clk := retrytest.NewClock()
+			ctx := t.Context()
+			transport := retryhttp.NewTransport(nil, append(opts, atOnce, retry.WithClock(clk), retry.WithMaxAttempts(1))...)
+			handler, _ := onFirst(func(n int32, _ http.ResponseWriter, r *http.Request) {
+				clk.Advance(time.Second)
+				<-r.Context().Done()
+			})
+			s := startServer(t, transport, startHTTP2, handler)
+			trust(s)
+			switch name {
+			case "call":
+				var cancel context.CancelFunc
+				ctx, cancel = clk.WithTimeout(ctx, time.Second)
+				defer cancel()
+			case "net/http":
+				s.base.ResponseHeaderTimeout = time.Millisecond
+			}
+			_, err := s.client.Do(newRequest(t, "GET", s.URL, nil).WithContext(ctx))
+			var timeout net.Error
+			require.ErrorAs(t, err, &timeout)
+			require.True(t, timeout.Timeout())
+			if name == "net/http" {
+				s.base.ResponseHeaderTimeout = 0
+			}
+			response, err := s.client.Get(s.URL)
+			require.NoError(t, err)
+			assert.Equal(t, "found ", read(t, response))
+			assert.EqualValues(t, 2, s.used.Load())
+		})
+	}
 }
 
 // TestSlowConnection: a server that answers nothing on a connection is the same to the client as one that is gone. A body
@@ -331,7 +303,7 @@ func TestSlowConnection(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, "found body", read(t, response))
 			assert.Equal(t, 1+tc.lost, met.Load())
-			assert.EqualValues(t, 2, s.opened.Load())
+			assert.EqualValues(t, 2, s.used.Load())
 		})
 	}
 }
@@ -354,102 +326,8 @@ func TestMisdirected(t *testing.T) {
 				} else {
 					assert.Equal(t, tc.lost, met.Load())
 				}
-				assert.EqualValues(t, 2, s.opened.Load())
+				assert.EqualValues(t, 2, s.used.Load())
 			})
 		}
-	}
-}
-
-// TestStuckConnection: where another request is stuck in its first write, the connection cannot be retired, and its pool hands
-// it out again. The attempt then has a connection of its own, which ends with the answer.
-func TestStuckConnection(t *testing.T) {
-	clk := retrytest.NewClock()
-	transport := retryhttp.NewTransport(nil, atOnce, retry.WithClock(clk), retry.WithAttemptTimeout(time.Second))
-	s := startServer(t, transport, startHTTP2, func(_ int, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "found") })
-	trust(s)
-	var stuck atomic.Pointer[func()]
-	var first *stuckConn
-	s.base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := new(net.Dialer).DialContext(ctx, network, address)
-		if err == nil && first == nil {
-			first = &stuckConn{Conn: conn, stuck: &stuck, end: make(chan struct{})}
-			conn = first
-		}
-		return conn, err
-	}
-	response, err := s.client.Get(s.URL)
-	require.NoError(t, err)
-	assert.Equal(t, "found", read(t, response))
-	advance := sync.OnceFunc(func() { clk.Advance(time.Second) })
-	stuck.Store(&advance)
-	response, err = s.client.Get(s.URL)
-	require.NoError(t, err)
-	assert.Equal(t, 2, response.ProtoMajor)
-	assert.Equal(t, "found", read(t, response))
-	assert.EqualValues(t, 2, s.opened.Load())
-	assert.EqualValues(t, 2, s.requests.Load())
-	_ = first.Close()
-}
-
-// stuckConn has writes that do not return, from when stuck is set.
-type stuckConn struct {
-	net.Conn
-	stuck *atomic.Pointer[func()]
-	once  sync.Once
-	end   chan struct{}
-}
-
-func (c *stuckConn) Write(p []byte) (int, error) {
-	if f := c.stuck.Load(); f != nil {
-		(*f)()
-		<-c.end
-		return 0, net.ErrClosed
-	}
-	return c.Conn.Write(p)
-}
-
-func (c *stuckConn) Close() error {
-	c.once.Do(func() { close(c.end) })
-	return c.Conn.Close()
-}
-
-// TestApartFails: an own connection that cannot be opened, or breaks, is an attempt that failed; the request's body is closed.
-func TestApartFails(t *testing.T) {
-	clk := retrytest.NewClock()
-	transport := retryhttp.NewTransport(nil, atOnce, retry.WithClock(clk), retry.WithAttemptTimeout(time.Second), retry.WithMaxAttempts(3))
-	handler, met := onFirst(func(_ int32, _ http.ResponseWriter, r *http.Request) {
-		_, _ = io.ReadAll(r.Body)
-		clk.Advance(time.Second)
-		<-r.Context().Done()
-	})
-	s := newConnServer(t, transport, startCleartext2, bare, handler)
-	dials := 0
-	s.base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		switch dials++; dials {
-		case 2:
-			return nil, errBoom
-		case 3:
-			conn, err := new(net.Dialer).DialContext(ctx, network, address)
-			if err == nil {
-				_ = conn.Close()
-			}
-			return conn, err
-		}
-		return new(net.Dialer).DialContext(ctx, network, address)
-	}
-	r := newRequest(t, "PUT", s.URL, nil)
-	var bodies []*trackedBody
-	r.GetBody = func() (io.ReadCloser, error) {
-		bodies = append(bodies, &trackedBody{Reader: newReader("body")})
-		return bodies[len(bodies)-1], nil
-	}
-	r.Body, _ = r.GetBody()
-	_, err := s.client.Do(r)
-	require.ErrorIs(t, err, retry.ErrExhausted)
-	assert.EqualValues(t, 3, dials)
-	assert.EqualValues(t, 1, met.Load())
-	require.Len(t, bodies, 3)
-	for _, body := range bodies {
-		assert.Positive(t, body.closes.Load())
 	}
 }

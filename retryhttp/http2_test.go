@@ -196,7 +196,7 @@ func TestHTTP2TurnedAway(t *testing.T) {
 		protocol: {throttle.Permanent}, security: {throttle.Permanent}, http11: {throttle.Permanent},
 		calm: {throttle.Throttled, throttle.Throttled},
 	} {
-		s := newFrameServer(t, func(int, uint32) ([]byte, bool) { return goAway(0, code), true })
+		s := newFrameServer(t, func(int, uint32) ([]byte, bool) { return goAway(0, code), false })
 		told := &history{}
 		client := &http.Client{Transport: retryhttp.NewTransport(s.base, atOnce, retry.WithMaxAttempts(2), retry.WithThrottle(told))}
 		_, err := client.Post(s.url, "text/plain", newReader("x"))

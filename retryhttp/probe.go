@@ -22,6 +22,7 @@ type probe struct {
 
 	keepAway keepAway
 	mu       sync.Mutex // guards what follows
+	asking   time.Time  // when a connection was last asked for
 	conn     net.Conn   // the last one that the request was given
 	since    time.Time  // when that was
 	dropped  bool       // that one was closed here
@@ -32,7 +33,7 @@ type probe struct {
 // of the other, and does so anew if it is used again.
 func (p *probe) attach(ctx context.Context, closely bool) context.Context {
 	p.trace.WroteHeaders = p.wroteHeaders
-	if p.closely = closely; closely {
+	if p.closely = closely; closely || p.keepAway.on {
 		p.trace.GetConn = p.getConn
 	}
 	if p.watching {
@@ -44,9 +45,17 @@ func (p *probe) attach(ctx context.Context, closely bool) context.Context {
 	return httptrace.WithClientTrace(ctx, &p.trace)
 }
 
-func (p *probe) getConn(string) { p.asked.Store(true) }
-func (p *probe) wroteHeaders()  { p.wrote.Store(true) }
-func (p *probe) firstByte()     { p.answered.Store(true) }
+func (p *probe) wroteHeaders() { p.wrote.Store(true) }
+func (p *probe) firstByte()    { p.answered.Store(true) }
+
+func (p *probe) getConn(string) {
+	p.asked.Store(true)
+	if p.keepAway.on {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.asking = time.Now()
+	}
+}
 
 // gotConn is called for each connection that net/http tries: it goes to the next by itself if one turns out to be closed.
 func (p *probe) gotConn(info httptrace.GotConnInfo) {
@@ -58,7 +67,7 @@ func (p *probe) gotConn(info httptrace.GotConnInfo) {
 	p.conn, p.since = info.Conn, time.Now()
 	p.connected.Store(true)
 	p.answered.Store(false)
-	if p.dropped = p.keepAway.from(info); p.dropped {
+	if p.dropped = p.keepAway.from(info, p.asking); p.dropped {
 		sever(info.Conn)
 	}
 }
