@@ -27,8 +27,13 @@ func TestStuckConnection(t *testing.T) {
 	trust(s)
 	var stuck atomic.Pointer[func()]
 	var first *stuckConn
+	var own *trackedConn
 	s.base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err == nil && first != nil {
+			own = &trackedConn{Conn: conn}
+			return own, nil
+		}
 		if err == nil && first == nil {
 			first = &stuckConn{Conn: conn, stuck: &stuck, end: make(chan struct{})}
 			conn = first
@@ -46,6 +51,7 @@ func TestStuckConnection(t *testing.T) {
 	assert.Equal(t, "found", read(t, response))
 	assert.EqualValues(t, 2, s.used.Load())
 	assert.EqualValues(t, 2, s.requests.Load())
+	assert.Positive(t, own.closes.Load())
 	_ = first.Close()
 }
 
@@ -70,6 +76,14 @@ func (c *stuckConn) Close() error {
 	c.once.Do(func() { close(c.end) })
 	return c.Conn.Close()
 }
+
+// trackedConn counts how often it is closed.
+type trackedConn struct {
+	net.Conn
+	closes atomic.Int32
+}
+
+func (c *trackedConn) Close() error { c.closes.Add(1); return c.Conn.Close() }
 
 // TestApartFails: an own connection that cannot be opened, or breaks, is an attempt that failed; the request's body is closed.
 func TestApartFails(t *testing.T) {

@@ -331,3 +331,23 @@ func TestMisdirected(t *testing.T) {
 		}
 	}
 }
+
+// TestMisdirectedAndDown: a POST whose header went to a connection that was closed for it beforehand has not been seen by the
+// server: it is repeated though the attempt then got no other connection.
+func TestMisdirectedAndDown(t *testing.T) {
+	transport := retryhttp.NewTransport(nil, atOnce)
+	transport.DrainTime = time.Minute
+	handler, _ := onFirst(func(_ int32, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMisdirectedRequest) })
+	s := newServer(t, transport, handler)
+	dials := 0
+	s.base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if dials++; dials == 2 {
+			return nil, errBoom
+		}
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}
+	response, err := s.client.Post(s.URL, "text/plain", newReader("x"))
+	require.NoError(t, err)
+	assert.Equal(t, "found x", read(t, response))
+	assert.Equal(t, 3, dials)
+}

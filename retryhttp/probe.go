@@ -54,6 +54,9 @@ func (p *probe) getConn(string) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.asking = time.Now()
+		if p.dropped {
+			p.wrote.Store(false) // the header went to a connection that was closed here before
+		}
 	}
 }
 
@@ -61,9 +64,6 @@ func (p *probe) getConn(string) {
 func (p *probe) gotConn(info httptrace.GotConnInfo) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.dropped {
-		p.wrote.Store(false) // the header went to a connection that was closed here before
-	}
 	p.conn, p.since = info.Conn, time.Now()
 	p.connected.Store(true)
 	p.answered.Store(false)
