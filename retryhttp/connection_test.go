@@ -9,6 +9,7 @@ import (
 	"net/http/httptrace"
 	"net/textproto"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -344,10 +345,32 @@ func TestMisdirectedAndDown(t *testing.T) {
 		if dials++; dials == 2 {
 			return nil, errBoom
 		}
-		return new(net.Dialer).DialContext(ctx, network, address)
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		return &lingering{Conn: conn}, err
 	}
 	response, err := s.client.Post(s.URL, "text/plain", newReader("x"))
 	require.NoError(t, err)
 	assert.Equal(t, "found x", read(t, response))
 	assert.Equal(t, 3, dials)
+}
+
+// lingering is a connection whose end is seen by who writes to it first.
+type lingering struct {
+	net.Conn
+	closed atomic.Bool
+}
+
+func (c *lingering) Close() error {
+	if c.closed.Swap(true) {
+		return c.Conn.Close()
+	}
+	return nil
+}
+
+func (c *lingering) Write(p []byte) (int, error) {
+	if c.closed.Load() {
+		_ = c.Conn.Close()
+		return 0, net.ErrClosed
+	}
+	return c.Conn.Write(p)
 }
