@@ -20,7 +20,7 @@ import (
 // is certain:
 //
 //   - certificates: *tls.CertificateVerificationError and the x509 errors behind it, and the alert by which a server
-//     turns the client's certificate or protocol version down;
+//     turns the client's certificate or protocol version down; but not a certificate that is not yet valid;
 //   - a plain-text answer where TLS was expected: tls.RecordHeaderError, http.ErrSchemeMismatch;
 //   - addresses: a *url.Error with Op "parse", url.EscapeError, url.InvalidHostError, net.UnknownNetworkError;
 //   - JSON: *json.SyntaxError, *json.UnmarshalTypeError, *json.InvalidUnmarshalError, *json.UnsupportedTypeError,
@@ -68,8 +68,12 @@ func mayPass(err error) bool {
 		return e.Op != "remote error" || !refusesClient(e.Err)
 	case tls.AlertError:
 		return !refusesClient(e)
-	case *tls.CertificateVerificationError, tls.RecordHeaderError, *tls.RecordHeaderError,
-		x509.UnknownAuthorityError, x509.HostnameError, x509.CertificateInvalidError, x509.SystemRootsError,
+	case *tls.CertificateVerificationError:
+		return notYetValid(e.Err)
+	case x509.CertificateInvalidError:
+		return notYetValid(e)
+	case tls.RecordHeaderError, *tls.RecordHeaderError,
+		x509.UnknownAuthorityError, x509.HostnameError, x509.SystemRootsError,
 		x509.ConstraintViolationError, x509.UnhandledCriticalExtension, x509.InsecureAlgorithmError,
 		url.EscapeError, url.InvalidHostError, net.UnknownNetworkError,
 		*json.SyntaxError, *json.UnmarshalTypeError, *json.InvalidUnmarshalError,

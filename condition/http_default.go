@@ -13,7 +13,8 @@ import (
 //	Retry      408 Request Timeout, 421 Misdirected Request, 425 Too Early
 //	           500 Internal Server Error, 502 Bad Gateway, 503 Service Unavailable, 504 Gateway Timeout
 //	           520 to 524 (Cloudflare: the origin failed, was not reached, or was late)
-//	Stop       501 Not Implemented, 505 HTTP Version Not Supported, 511 Network Authentication Required
+//	           413 Content Too Large and every code from 500 to 599, where a wait is named in the same way
+//	Stop       otherwise: 501 Not Implemented, 505 HTTP Version Not Supported, 511 Network Authentication Required
 //	           525, 526 (Cloudflare: TLS with the origin)
 //	           every other code from 400 to 499
 //	Unknown    any other code, no code
@@ -35,26 +36,33 @@ func HTTPDefault() Condition {
 type httpDefault struct{}
 
 func (httpDefault) Check(err error) Verdict {
-	switch status := statusOf(err); status {
+	status := statusOf(err)
+	switch status {
 	case http.StatusTooManyRequests, 529:
 		return Throttled
 	case http.StatusRequestTimeout, http.StatusMisdirectedRequest, http.StatusTooEarly,
 		http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
 		520, 521, 522, 523, 524:
 		return Retry
-	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported, http.StatusNetworkAuthenticationRequired, 525, 526:
-		return Stop
 	case http.StatusForbidden:
 		if find(err, namesWait) {
 			return Throttled
 		}
 		return Stop
-	default:
-		if status >= 400 && status <= 499 {
-			return Stop
+	case http.StatusRequestEntityTooLarge:
+		if find(err, namesWait) {
+			return Retry
 		}
-		return Unknown
+		return Stop
 	}
+	switch {
+	case status >= 500 && status <= 599 && find(err, namesWait):
+		return Retry // what says when is temporary
+	case status >= 400 && status <= 499, status == http.StatusNotImplemented, status == http.StatusHTTPVersionNotSupported,
+		status == http.StatusNetworkAuthenticationRequired, status == 525, status == 526:
+		return Stop
+	}
+	return Unknown
 }
 
 // namesWait reports whether err itself says how long to wait. 0 is what many say that were not told.

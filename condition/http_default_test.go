@@ -48,3 +48,18 @@ func TestHTTPDefaultForbidden(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, condition.HTTPDefault().Check(tt.err)) })
 	}
 }
+
+// TestHTTPDefaultSaysWhen: 413 and 5xx are temporary where a wait is named (RFC 9110, sections 10.2.3 and 15.5.14).
+func TestHTTPDefaultSaysWhen(t *testing.T) {
+	for status, without := range map[int]condition.Verdict{
+		413: stop, 500: again, 501: stop, 505: stop, 507: unknown, 509: unknown, 511: stop, 525: stop, 526: stop, 599: unknown,
+	} {
+		require.Equal(t, again, condition.HTTPDefault().Check(told{status, time.Minute}), status)
+		require.Equal(t, without, condition.HTTPDefault().Check(told{status, 0}), status)
+	}
+	require.Equal(t, throttled, condition.HTTPDefault().Check(told{529, time.Minute}))
+	for _, status := range []int{400, 404, 412, 414, 499} {
+		require.Equal(t, stop, condition.HTTPDefault().Check(told{status, time.Minute}), status)
+	}
+	require.Equal(t, unknown, condition.HTTPDefault().Check(told{600, time.Minute}))
+}

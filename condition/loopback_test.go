@@ -48,6 +48,9 @@ func TestRealErrors(t *testing.T) {
 		{"expired", tlsError(func(c *tls.Config) {
 			c.Time = func() time.Time { return time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC) }
 		}), answers{hopeless: stop}},
+		{"not yet valid", tlsError(func(c *tls.Config) {
+			c.Time = func() time.Time { return time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC) }
+		}), answers{}},
 		{"versions apart", tlsVersions, answers{hopeless: stop}},
 		{"client certificate missing", clientCertificate, answers{hopeless: stop}},
 		{"https to http", httpsToHTTP, answers{hopeless: stop}},

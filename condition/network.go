@@ -11,7 +11,7 @@ import (
 )
 
 // Network returns a Condition that says Retry for a failure of the network that may pass, and is Unknown for any other.
-// It reads types and values, never texts. In the error's tree it looks for
+// It reads types and values, and texts only where net/http has nothing else. In the error's tree it looks for
 //
 //   - the system's ECONNREFUSED, ECONNRESET, ECONNABORTED, EPIPE, ETIMEDOUT, EHOSTUNREACH, EHOSTDOWN, ENETUNREACH,
 //     ENETDOWN and ENETRESET, and what Windows has in their place;
@@ -21,6 +21,10 @@ import (
 //     what a connection or listener gives that was closed on purpose; waiting does not open that one again;
 //   - a *net.OpError or any other net.Error with Timeout() true, but not a context's deadline by itself, wrapped in a
 //     *url.Error or not: that is Timeout's;
+//   - a stream or connection of HTTP/2 that the server or the network ended: the StreamError and GoAwayError of net/http and
+//     golang.org/x/net/http2, but for the codes PROTOCOL_ERROR, INADEQUATE_SECURITY and HTTP_1_1_REQUIRED; and, among errors made
+//     by errors.New, "http2: client connection lost" (no answer to a ping) and the others of net/http which say that a
+//     connection was lost, closed or refused to go on;
 //   - a *net.DNSError with IsTimeout or IsTemporary. One with IsNotFound is Unknown: the answer was that there is no such
 //     name.
 //
@@ -54,7 +58,7 @@ func isNetwork(err error) bool {
 		// Its Timeout passes on what is below, a context's deadline included; what is below is visited anyway.
 		return false
 	}
-	if isOneOf(err, networkErrors) {
+	if isOneOf(err, networkErrors) || isHTTP2Loss(err) {
 		return true
 	}
 	e, ok := err.(net.Error)

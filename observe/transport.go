@@ -28,6 +28,9 @@ func Transport(base http.RoundTripper) http.RoundTripper {
 
 type transport struct{ base http.RoundTripper }
 
+// Unwrap shows what makes the requests, to those who care for its connections.
+func (t *transport) Unwrap() http.RoundTripper { return t.base }
+
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
 		if number := attemptOf(r.Context(), span); number > 1 {

@@ -2,6 +2,7 @@ package retryhttp
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 )
@@ -38,6 +39,14 @@ func (s *source) lease() *lease {
 	defer s.mu.Unlock()
 	s.current = &lease{from: s}
 	return s.current
+}
+
+// again is the GetBody of an attempt's request: net/http sends some requests again by itself.
+func (s *source) again() (io.ReadCloser, error) {
+	if !s.repeatable() {
+		return nil, fmt.Errorf("%w: more than BufferBody was read of it", ErrBody)
+	}
+	return s.lease(), nil
 }
 
 // repeatable reports whether another lease can read the whole body.

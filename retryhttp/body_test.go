@@ -314,3 +314,34 @@ func TestTrailer(t *testing.T) {
 type atEnd func()
 
 func (f atEnd) Read([]byte) (int, error) { f(); return 0, io.EOF }
+
+// TestBufferedGetBody: what net/http sends again by itself, it takes from what is kept; and no more than is kept.
+func TestBufferedGetBody(t *testing.T) {
+	for _, tc := range []struct {
+		limit int64
+		got   []string // by Body, then by GetBody; "": an error
+	}{{-1, nil}, {0, nil}, {3, []string{"body", ""}}, {4, []string{"body", "body", "body"}}} {
+		var got []string
+		transport := retryhttp.NewTransport(roundTripper(func(r *http.Request) (*http.Response, error) {
+			assert.Equal(t, tc.limit > 0, r.GetBody != nil)
+			for r.GetBody != nil && len(got) < len(tc.got) {
+				all, err := io.ReadAll(r.Body)
+				assert.NoError(t, err)
+				assert.NoError(t, r.Body.Close())
+				got = append(got, string(all))
+				if r.Body, err = r.GetBody(); err != nil {
+					assert.ErrorIs(t, err, retryhttp.ErrBody)
+					got = append(got, "")
+					return answer(200, ""), nil
+				}
+			}
+			return answer(200, ""), r.Body.Close()
+		}))
+		transport.BufferBody = tc.limit
+		body := &trackedBody{Reader: newReader("body")}
+		_, err := transport.RoundTrip(newRequest(t, "POST", "http://example.com", body))
+		require.NoError(t, err)
+		assert.Equal(t, tc.got, got)
+		assert.EqualValues(t, 1, body.closes.Load())
+	}
+}

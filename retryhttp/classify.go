@@ -40,9 +40,13 @@ func (f *flight) failed(err error) throttle.Outcome {
 	fail := &Failure{Request: f.request, Sent: f.sent(err) && !http2.undone, Err: err}
 	f.failure = fail
 	o := throttle.Outcome{Err: fail}
+	f.unknown = f.unknown || fail.Sent
+	hopeless := hopeless(f.request, err) || http2.hopeless()
 	switch {
-	case hopeless(f.request, err), http2.hopeless(), canceled(f.request):
+	case canceled(f.request), hopeless && (!f.repeatable() || fail.Sent && !f.safe):
 		o.Decided = throttle.No
+	case hopeless:
+		fail.verdict = condition.Stop // but a condition may know better
 	case !f.repeatable():
 		o.Decided, o.Class = throttle.No, f.classOf(fail)
 		if (!fail.Sent || f.safe) && o.Class != throttle.Unset && o.Class != throttle.Canceled {
@@ -69,6 +73,10 @@ func (f *flight) answered() throttle.Outcome {
 	s := &fail.signal
 	o := throttle.Outcome{Err: fail, Signal: *s}
 	repeat := t.repeat(code, s)
+	if f.keyInUse(code) {
+		repeat = RepeatAlways
+	}
+	f.unknown = f.unknown || repeat == RepeatIdempotent
 	switch {
 	case repeat == RepeatNever:
 		fail.verdict = condition.Stop

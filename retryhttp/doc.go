@@ -17,12 +17,29 @@
 //
 // A request that the server has not seen, because its header was never written or the server said so, whatever the
 // method. One that it may have seen only if that is safe: IsIdempotent, a generated Idempotency-Key, or an answer that
-// says that nothing was done (429, 503 with Retry-After; see Repeat). Never: a failure of certificates, a server without
-// TLS where that was asked for, a request that net/http refuses to send, a body that cannot be sent again, anything once
-// the request's own context has ended.
+// says that nothing was done (429, 503 with Retry-After; see Repeat). Not, unless a condition of the policy allows it: a failure
+// of certificates (but for one that is not yet valid), a server without TLS where that was asked for, a request that net/http
+// refuses to send. Never: a body that cannot be sent again, anything once the request's own context has ended.
 //
 // net/http makes some attempts by itself, on connections that were idle too long and on streams that a server did not
 // begin. They are part of one attempt here.
+//
+// # Connections
+//
+// An attempt that ran out of time before the first byte of an answer may have been on a connection that is dead, and an answer
+// 421 says that the connection leads to the wrong server. The next attempt goes on another connection. Over HTTP/1 those that
+// have been idle since before are closed when their turn comes. Over HTTP/2 the connection gets no further request from anybody,
+// and is closed with the last of its streams, which go on. That costs a new connection: a round trip for TCP and one or two for
+// TLS, and the server's work for them. A server that is merely slow is asked for it too: about one connection for each attempt
+// timeout over HTTP/2, while over HTTP/1 net/http closes a connection with each request that is given up anyway.
+//
+// It takes a Base that is a *http.Transport, or wraps one and has a method Unwrap() http.RoundTripper. Of any other Base the
+// connections are not known: after such an attempt the next ones say Connection: close, so that a dead connection of HTTP/2
+// takes at most one more, and none of their connections is used again. HTTP/2 without TLS gets a connection of its own for each
+// further attempt.
+//
+// A connection that goes silent while no attempt has a timeout is found by pings alone. A nil Base sends them; for another,
+// set http.Transport.HTTP2.
 //
 // # What comes back
 //

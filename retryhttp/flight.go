@@ -33,7 +33,9 @@ type flight struct {
 	first    probe
 	response *http.Response // nil: none, or thrown away
 	failure  *Failure       // of the last attempt that failed
+	unknown  bool           // what became of an attempt before this one
 	kept     keptBody       // the body of response, if it is returned
+	detour   detour         // from the connections of earlier attempts
 	unready  bool           // the attempt was not made for want of a request to send
 	landed   bool           // the call is over, without a panic
 }
@@ -71,6 +73,9 @@ func (f *flight) try(ctx context.Context) (*flight, error) {
 	f.attempt = ctx
 	f.probe = &f.first
 	if f.number > 1 {
+		if f.failure.HTTPStatusCode() == http.StatusMisdirectedRequest {
+			f.leaveMisdirected()
+		}
 		f.probe = new(probe) // what is left of the attempt before may still call the hooks of its own
 	}
 	f.unready = true
@@ -82,7 +87,7 @@ func (f *flight) try(ctx context.Context) (*flight, error) {
 		return f, err
 	}
 	f.unready, f.passed = false, true
-	response, err := f.t.base().RoundTrip(r)
+	response, err := f.send(r)
 	if err != nil && response != nil { // against the contract; the error counts, as in http.Client
 		closeBody(response.Body)
 		response = nil
@@ -100,11 +105,26 @@ func (f *flight) try(ctx context.Context) (*flight, error) {
 	return f, err
 }
 
+// send makes the attempt on a connection that is not one of those that let earlier ones down.
+func (f *flight) send(r *http.Request) (response *http.Response, err error) {
+	base := f.t.base()
+	if pool, ok := base.(*http.Transport); ok && f.detour.apart {
+		response, err = f.probe.apart(pool, r)
+	} else {
+		response, err = base.RoundTrip(r)
+	}
+	if err != nil {
+		f.leaveSilent(err)
+	}
+	return response, err
+}
+
 // prepare makes the request of one attempt.
 func (f *flight) prepare() (r *http.Request, err error) {
 	if canceled(f.request) {
 		return nil, errCanceled
 	}
+	f.watch()
 	ctx := f.probe.attach(f.attempt, !f.safe)
 	if t := f.t; t.AttemptHeaders != nil || t.Sign != nil || f.key != "" {
 		r = f.request.Clone(ctx)
@@ -115,6 +135,7 @@ func (f *flight) prepare() (r *http.Request, err error) {
 	if r.Header == nil {
 		r.Header = make(http.Header)
 	}
+	r.Close = r.Close || f.detour.close
 	if err := f.fill(r); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBody, err)
 	}
@@ -145,6 +166,9 @@ func (f *flight) fill(r *http.Request) error {
 	case !hasBody(r):
 	case f.body != nil:
 		r.Body = f.body.lease()
+		if f.t.BufferBody > 0 {
+			r.GetBody = f.body.again
+		}
 	case f.number > 1:
 		body, err := r.GetBody()
 		if err != nil {

@@ -101,6 +101,8 @@ type server struct {
 	base      *http.Transport
 	opened    atomic.Int32 // connections
 	closed    atomic.Int32
+	used      atomic.Int32 // connections with a request: net/http opens some in reserve
+	peers     sync.Map
 	requests  atomic.Int32
 	transport *retryhttp.Transport
 	client    *http.Client
@@ -113,6 +115,9 @@ func newServer(t testing.TB, transport *retryhttp.Transport, handler func(n int,
 func startServer(t testing.TB, transport *retryhttp.Transport, start func(*httptest.Server), handler func(n int, w http.ResponseWriter, r *http.Request)) *server {
 	s := &server{base: http.DefaultTransport.(*http.Transport).Clone(), transport: transport}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, known := s.peers.LoadOrStore(r.RemoteAddr, true); !known {
+			s.used.Add(1)
+		}
 		handler(int(s.requests.Add(1)), w, r)
 	}))
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {

@@ -50,8 +50,13 @@ func http2EndOf(err error) (end http2End) {
 // goAway reads a GoAwayError, which has no As method, by the names of its fields; its stream may have been begun. For the
 // first request of a connection that the server closes without having begun it, net/http has no type, only a text.
 func goAway(err error) (end http2End, ok bool) {
-	if name, ok := strings.CutPrefix(err.Error(), "http2: Transport received GOAWAY from server ErrCode:"); ok {
+	text := err.Error()
+	if name, ok := strings.CutPrefix(text, "http2: Transport received GOAWAY from server ErrCode:"); ok {
 		return http2End{http2Names[name], true}, true
+	}
+	// net/http would have repeated it, but for the body.
+	if cause, ok := strings.CutPrefix(text, "http2: Transport: cannot retry err ["); ok {
+		return http2End{undone: !strings.Contains(cause, "PROTOCOL_ERROR")}, true
 	}
 	v := reflect.ValueOf(err)
 	if v.Kind() != reflect.Struct || !v.FieldByName("LastStreamID").IsValid() {

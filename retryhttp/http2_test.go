@@ -143,10 +143,13 @@ func TestHTTP2(t *testing.T) {
 				return tc.end(stream)
 			})
 			told := &history{}
-			client := &http.Client{Transport: retryhttp.NewTransport(s.base, atOnce, retry.WithThrottle(told))}
+			var failures []error
+			client := &http.Client{Transport: retryhttp.NewTransport(s.base, atOnce, retry.WithThrottle(told),
+				retry.WithObserver(onFailure(func(err error) { failures = append(failures, err) })))}
 			response, err := client.Get(s.url)
 			assert.Equal(t, tc.get, s.requests.Load())
 			assert.Equal(t, tc.class, told.classes[0])
+			assert.Equal(t, tc.get == 2, condition.Network().Check(failures[0]) == condition.Retry, "the same verdict without retryhttp")
 			if tc.get == 1 {
 				require.Error(t, err)
 				s.requests.Add(1)
@@ -193,7 +196,7 @@ func TestHTTP2TurnedAway(t *testing.T) {
 		protocol: {throttle.Permanent}, security: {throttle.Permanent}, http11: {throttle.Permanent},
 		calm: {throttle.Throttled, throttle.Throttled},
 	} {
-		s := newFrameServer(t, func(int, uint32) ([]byte, bool) { return goAway(0, code), true })
+		s := newFrameServer(t, func(int, uint32) ([]byte, bool) { return goAway(0, code), false })
 		told := &history{}
 		client := &http.Client{Transport: retryhttp.NewTransport(s.base, atOnce, retry.WithMaxAttempts(2), retry.WithThrottle(told))}
 		_, err := client.Post(s.url, "text/plain", newReader("x"))

@@ -12,12 +12,17 @@ import (
 //	RepeatAlways      421, 425, 429, 521, 522, 523, 529: the server has done nothing
 //	                  503 and 403 that name a wait
 //	RepeatIdempotent  408, 500, 502, 503, 504, 520, 524: nobody knows what the server has done
+//	                  413 and every other code from 500 on, if they name a wait
 //	RepeatNever       all others
+//
+// A 409 Conflict is repeated too if the request has an Idempotency-Key and it is not known what became of an earlier attempt:
+// the server may still be at work on that one. The 409 of a first attempt is final.
 //
 // A server that says itself whether to try again (X-Should-Retry) is believed, whatever the status.
 //
 // The codes from 520 on are Cloudflare's, but for 529 (overloaded), which is Anthropic's. 403 with a wait is GitHub's.
-// Source: RFC 9110, RFC 6585, RFC 8470, the documentation of those.
+// Source: RFC 9110, RFC 6585, RFC 8470, draft-ietf-httpapi-idempotency-key-header (section 2.7), the documentation of
+// those.
 type Repeat uint8
 
 const (
@@ -66,7 +71,18 @@ func (t *Transport) repeat(code int, s *throttle.Signal) Repeat {
 	case http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout, 520, 524:
 		return RepeatIdempotent
 	}
+	if s.HasDelay && (code == http.StatusRequestEntityTooLarge || code >= 500 && code <= 599) {
+		return RepeatIdempotent // what says when is temporary (RFC 9110, sections 10.2.3 and 15.5.14)
+	}
 	return RepeatNever
+}
+
+// keyInUse reports whether an answer says that the server still works on an attempt of the same request.
+func (f *flight) keyInUse(code int) bool {
+	if _, told := f.t.Statuses[code]; told {
+		return false
+	}
+	return code == http.StatusConflict && f.unknown && (f.key != "" || keyed(f.request))
 }
 
 // turnedAway reports whether the server asked for less.

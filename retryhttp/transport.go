@@ -31,12 +31,16 @@ const (
 // that. It is then safe for concurrent use. A field that cannot be used makes every request fail with a
 // *retry.ConfigError.
 type Transport struct {
-	// Base makes the attempts. Nil: http.DefaultTransport. Whether one was sent it tells through net/http/httptrace; of a
-	// Base that does not, all that is known is what condition.NotSent sees in its error.
+	// Base makes the attempts. Nil: a copy of http.DefaultTransport that all nil Bases share, and that sends a ping on a
+	// connection of HTTP/2 which was silent for 30 s and closes it if there is no answer in 15 s (its HTTP2 settings, if
+	// there are any, count). Whether an attempt was sent Base tells through net/http/httptrace; of a Base that does not,
+	// all that is known is what condition.NotSent sees in its error. A Base that wraps a *http.Transport should show that
+	// by a method Unwrap() http.RoundTripper: see Connections in the package's documentation.
 	Base http.RoundTripper
 	// Policy says how often and how long: attempts, waits, attempt timeout, told waits, throttles, observers. Nil: the
 	// default policy. Its conditions see a *Failure for every failed attempt and for every answer from 400 on; what
-	// they leave open is decided by Statuses and its defaults. What is not safe to repeat is not put to them. Results
+	// they leave open is decided by Statuses and its defaults. What is not safe to repeat is not put to them; what is
+	// hopeless, such as a certificate that has expired, they may allow. Results
 	// of the policy are not used, and a fallback cannot be.
 	Policy *retry.Policy
 	// Parser reads what answers from 400 on say about trying again. Nil: hint.Standard(). Times of the day in
@@ -65,8 +69,8 @@ type Transport struct {
 	// below 400 are possible.
 	Statuses map[int]Repeat
 	// BufferBody is how many bytes of a request body without GetBody are kept in memory to be sent again. They are
-	// copied as they are sent; a longer body cannot be repeated once more of it was read. 0 or less: a body without
-	// GetBody cannot be repeated once anything of it was read.
+	// copied as they are sent, and attempts then have a GetBody, for net/http; a longer body cannot be repeated once more of
+	// it was read. 0 or less: a body without GetBody cannot be repeated once anything of it was read.
 	BufferBody int64
 	// DrainBytes and DrainTime limit what is read of the body of a response that is thrown away, so that its connection
 	// can be used again. A longer body, and one that takes longer, is closed, and its connection with it. 0:
@@ -90,7 +94,7 @@ type Transport struct {
 	budgets  recent[host, throttle.Budget]
 }
 
-// NewTransport returns a Transport with a base and a policy; a nil base is http.DefaultTransport. Options that cannot
+// NewTransport returns a Transport with a base and a policy; a nil base is as in Transport.Base. Options that cannot
 // be used are the *retry.ConfigError of every request, and of Validate. For more than that set the fields of the
 // result, or write a Transport.
 func NewTransport(base http.RoundTripper, opts ...retry.Option) *Transport {
@@ -105,8 +109,8 @@ func NewTransport(base http.RoundTripper, opts ...retry.Option) *Transport {
 	return t
 }
 
-// NewClient returns a client with a NewTransport on http.DefaultTransport. It has no Timeout: set one only with all
-// attempts and waits in mind, and use retry.WithAttemptTimeout for the single attempt.
+// NewClient returns a client with a NewTransport on a nil Base: http.DefaultTransport with HTTP/2 pings. It has no Timeout:
+// set one only with all attempts and waits in mind, and use retry.WithAttemptTimeout for the single attempt.
 func NewClient(opts ...retry.Option) *http.Client {
 	return &http.Client{Transport: NewTransport(nil, opts...)}
 }
@@ -182,7 +186,7 @@ func validPart(field string, part any) error {
 
 func (t *Transport) base() http.RoundTripper {
 	if t.Base == nil {
-		return http.DefaultTransport
+		return defaultBase()
 	}
 	return t.Base
 }

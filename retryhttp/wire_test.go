@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"log"
@@ -21,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/condition"
 	"github.com/seed-89b3229b/retry/retryhttp"
 )
 
@@ -212,23 +214,32 @@ func TestUnknownHost(t *testing.T) {
 	assert.Equal(t, 4, dials)
 }
 
-// TestUnknownAuthority: a certificate does not get better: one handshake, whatever the method and the policy's conditions.
+// TestUnknownAuthority: a certificate does not get better: one handshake, whatever the method, unless the policy knows better.
 func TestUnknownAuthority(t *testing.T) {
-	for _, method := range []string{"GET", "POST"} {
-		transport := retryhttp.NewTransport(nil, atOnce, retry.WithRetryIf(func(error) bool { return true }))
+	for _, tc := range []struct {
+		method string
+		opts   []retry.Option
+		want   int32
+	}{
+		{"GET", nil, 1},
+		{"POST", nil, 1},
+		{"GET", []retry.Option{retry.WithCondition(condition.As[x509.UnknownAuthorityError]())}, 3},
+		{"POST", []retry.Option{retry.WithRetryIf(func(error) bool { return true })}, 3},
+	} {
+		transport := retryhttp.NewTransport(nil, append(tc.opts, atOnce, retry.WithMaxAttempts(3))...)
 		s := startServer(t, transport, (*httptest.Server).StartTLS, func(int, http.ResponseWriter, *http.Request) {})
 		s.Config.ErrorLog = log.New(io.Discard, "", 0)
-		_, err := s.client.Do(newRequest(t, method, s.URL, newReader("x")))
+		_, err := s.client.Do(newRequest(t, tc.method, s.URL, newReader("x")))
 		var cert *tls.CertificateVerificationError
 		require.ErrorAs(t, err, &cert)
-		assert.EqualValues(t, 1, s.opened.Load())
+		assert.Equal(t, tc.want, s.opened.Load())
 		assert.Zero(t, s.requests.Load())
 	}
 }
 
 // TestOtherProtocols: what no attempt can change is tried once, and http.Client knows the error.
 func TestOtherProtocols(t *testing.T) {
-	transport := retryhttp.NewTransport(nil, atOnce, retry.WithRetryIf(func(error) bool { return true }))
+	transport := retryhttp.NewTransport(nil, atOnce)
 	s := newServer(t, transport, func(int, http.ResponseWriter, *http.Request) {})
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	_, err := s.client.Get(strings.Replace(s.URL, "http:", "https:", 1))
@@ -239,7 +250,7 @@ func TestOtherProtocols(t *testing.T) {
 	transport = retryhttp.NewTransport(roundTripper(func(r *http.Request) (*http.Response, error) {
 		calls++
 		return s.base.RoundTrip(r)
-	}), atOnce, retry.WithRetryIf(func(error) bool { return true }))
+	}), atOnce)
 	for i, change := range []func(*http.Request){
 		func(r *http.Request) { r.URL.Scheme = "gopher" },
 		func(r *http.Request) { r.URL.Host = "" },
