@@ -113,9 +113,9 @@ func TestReserve(t *testing.T) {
 func TestAdaptersValidate(t *testing.T) {
 	var typedNil limiterFunc
 	for field, adapters := range map[string][]throttle.Throttle{
-		"Limit":   {throttle.Limit(nil), throttle.Limit(typedNil)},
-		"Reserve": {throttle.Reserve[*place](nil)},
-		"Breaker": {throttle.Breaker{Allow: nil}},
+		"Limit":         {throttle.Limit(nil), throttle.Limit(typedNil)},
+		"Reserve":       {throttle.Reserve[*place](nil)},
+		"Breaker.Allow": {throttle.Breaker{Allow: nil}},
 	} {
 		for _, adapter := range adapters {
 			var bad *throttle.ConfigError
