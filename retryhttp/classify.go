@@ -18,7 +18,7 @@ import (
 func (f *flight) classify(err error) throttle.Outcome {
 	if err == nil && f.response != nil && f.expired() {
 		// The timeout passed while Base returned: the body would break off.
-		closeBody(f.response.Body)
+		f.t.shut(f.response.Body)
 		f.response, err = nil, context.Cause(f.attempt)
 	}
 	switch {

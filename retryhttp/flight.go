@@ -89,7 +89,7 @@ func (f *flight) try(ctx context.Context) (*flight, error) {
 	f.unready, f.passed = false, true
 	response, err := f.send(r)
 	if err != nil && response != nil { // against the contract; the error counts, as in http.Client
-		closeBody(response.Body)
+		f.t.shut(response.Body)
 		response = nil
 	}
 	if errtree.IsNil(err) { // a nil pointer too
@@ -211,7 +211,7 @@ func (f *flight) result(err error) (*http.Response, error) {
 // end closes what nobody else will close.
 func (f *flight) end() {
 	if f.response != nil && !f.landed {
-		closeBody(f.response.Body)
+		f.t.shut(f.response.Body)
 	}
 	switch {
 	case f.body != nil:

@@ -75,7 +75,8 @@ type Transport struct {
 	// DrainBytes and DrainTime limit what is read of the body of a response that is thrown away, so that its connection
 	// can be used again. A longer body, and one that takes longer, is closed, and its connection with it. 0:
 	// DefaultDrainBytes, DefaultDrainTime; negative: no reading. DrainTime is real time, and part of the wait that
-	// follows.
+	// follows. It limits closing the body too, which may block; where DrainTime is negative, that has
+	// DefaultDrainTime.
 	DrainBytes int64
 	DrainTime  time.Duration
 	// AttemptHeaders sets header fields that tell the server which attempt this is: AWSHeaders, GRPCHeaders, or your
