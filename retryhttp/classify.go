@@ -48,12 +48,12 @@ func (f *flight) failed(err error) throttle.Outcome {
 	case hopeless:
 		fail.verdict = condition.Stop // but a condition may know better
 	case !f.repeatable():
-		o.Decided, o.Class = throttle.No, f.classOf(fail)
+		f.forbid(&o, fail, !fail.Sent || f.safe)
 		if (!fail.Sent || f.safe) && o.Class != throttle.Unset && o.Class != throttle.Canceled {
 			fail.Err = &bodyError{err} // nothing else speaks against another attempt
 		}
 	case fail.Sent && !f.safe:
-		o.Decided, o.Class = throttle.No, f.classOf(fail)
+		f.forbid(&o, fail, false)
 	case http2.code == enhanceYourCalm:
 		fail.verdict = condition.Throttled
 	case unknownHost(err):
@@ -87,11 +87,12 @@ func (f *flight) answered() throttle.Outcome {
 	}
 	switch {
 	case s.Retry == throttle.No: // the executor takes it from the signal
+		fail.veto = vetoServer
 	case !f.repeatable():
-		o.Decided, o.Class = throttle.No, f.classOf(fail)
+		f.forbid(&o, fail, f.safe || repeat == RepeatAlways)
 	case s.Retry == throttle.Yes || f.safe || repeat == RepeatAlways:
 	case repeat == RepeatIdempotent || code >= 500:
-		o.Decided, o.Class = throttle.No, f.classOf(fail)
+		f.forbid(&o, fail, false)
 	}
 	return o
 }

@@ -38,6 +38,7 @@ type Failure struct {
 
 	signal  throttle.Signal
 	verdict condition.Verdict // where the policy's conditions leave it open
+	veto    string            // why they are not asked
 }
 
 // Error returns Err's text, or what was answered, such as `503 Service Unavailable (GET example.com)`.

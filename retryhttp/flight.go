@@ -36,6 +36,8 @@ type flight struct {
 	unknown  bool           // what became of an attempt before this one
 	kept     keptBody       // the body of response, if it is returned
 	detour   detour         // from the connections of earlier attempts
+	counted  *http.Request  // that of the response that is returned, with f as its context
+	cookies  []*http.Cookie // the Jar's at the first attempt
 	unready  bool           // the attempt was not made for want of a request to send
 	landed   bool           // the call is over, without a panic
 }
@@ -102,6 +104,7 @@ func (f *flight) try(ctx context.Context) (*flight, error) {
 		}
 	}
 	f.response = response
+	f.storeCookies()
 	return f, err
 }
 
@@ -126,7 +129,7 @@ func (f *flight) prepare() (r *http.Request, err error) {
 	}
 	f.watch()
 	ctx := f.probe.attach(f.attempt, !f.safe)
-	if t := f.t; t.AttemptHeaders != nil || t.Sign != nil || f.key != "" {
+	if t := f.t; t.AttemptHeaders != nil || t.Sign != nil || t.Jar != nil || f.key != "" {
 		r = f.request.Clone(ctx)
 		r.Trailer = f.request.Trailer // which the caller may fill in while the body is read
 	} else {
@@ -147,6 +150,9 @@ func (f *flight) prepare() (r *http.Request, err error) {
 	}()
 	if f.key != "" {
 		r.Header.Set(idempotencyKey, f.key)
+	}
+	if f.t.Jar != nil {
+		f.sendCookies(r)
 	}
 	if f.t.AttemptHeaders != nil {
 		f.t.AttemptHeaders(r.Header, f.facts())
@@ -205,6 +211,7 @@ func (f *flight) result(err error) (*http.Response, error) {
 			return nil, surface(err)
 		}
 	}
+	f.count()
 	return f.response, nil
 }
 

@@ -65,6 +65,10 @@ type Transport struct {
 	// attempts; the server must know what to do with it. A redirect is another request, with a key of its own. "": none
 	// for this request. Nil: off. NewKey makes random ones.
 	IdempotencyKey func(r *http.Request) string
+	// Jar gets the cookies of every answer, and each attempt is sent with the cookies that it then has, in place of those of
+	// the request that have the same names. Without it cookies of an answer that leads to another attempt are lost (RFC
+	// 6265, section 3, has them obeyed, whatever the status). Give it the Jar of the http.Client, if that has one. Nil: none.
+	Jar http.CookieJar
 	// Statuses says which answers are failures worth another attempt, beside or instead of the defaults (Repeat). Codes
 	// below 400 are possible.
 	Statuses map[int]Repeat
@@ -156,6 +160,8 @@ func (t *Transport) Validate() error {
 		return t.err
 	case t.Base != nil && errtree.IsNil(t.Base):
 		return &retry.ConfigError{Option: "Transport.Base", Value: t.Base, Problem: "must not be a nil pointer or function"}
+	case t.Jar != nil && errtree.IsNil(t.Jar):
+		return &retry.ConfigError{Option: "Transport.Jar", Value: t.Jar, Problem: "must not be a nil pointer or function"}
 	}
 	for _, code := range slices.Sorted(maps.Keys(t.Statuses)) {
 		repeat := t.Statuses[code]
