@@ -22,7 +22,7 @@ func Attempts(r *http.Response) int {
 // others, such as http.Client's Timeout, leave alone.
 func (f *flight) count() {
 	_, again := f.request.Context().(*flight) // a response's Request that was sent anew
-	if f.number > 1 || again {
+	if f.number > 1 || again || f.fetch != nil {
 		f.counted = f.request.WithContext(f)
 		f.response.Request = f.counted
 	}

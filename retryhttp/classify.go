@@ -16,6 +16,9 @@ import (
 // again, for safety or because it makes no sense. Whether one that may be sent again should be is left to the policy's
 // conditions, and after them to the Failure's verdict.
 func (f *flight) classify(err error) throttle.Outcome {
+	if f.settled != nil {
+		return *f.settled
+	}
 	if err == nil && f.response != nil && f.expired() {
 		// The timeout passed while Base returned: the body would break off.
 		f.t.shut(f.response.Body)
@@ -28,7 +31,7 @@ func (f *flight) classify(err error) throttle.Outcome {
 		return f.failed(err)
 	case f.response == nil:
 		return throttle.Outcome{Err: errNoResponse, Decided: throttle.No}
-	case !f.t.failing(f.response.StatusCode):
+	case !f.failing():
 		return throttle.Outcome{}
 	}
 	return f.answered()
@@ -90,8 +93,8 @@ func (f *flight) answered() throttle.Outcome {
 		fail.veto = vetoServer
 	case !f.repeatable():
 		f.forbid(&o, fail, f.safe || repeat == RepeatAlways)
-	case s.Retry == throttle.Yes || f.safe || repeat == RepeatAlways:
-	case repeat == RepeatIdempotent || code >= 500:
+	case f.safe || f.hops == 0 && (s.Retry == throttle.Yes || repeat == RepeatAlways):
+	case repeat == RepeatIdempotent || code >= 500 || f.hops > 0:
 		f.forbid(&o, fail, false)
 	}
 	return o
@@ -120,6 +123,9 @@ func (f *flight) classOf(fail *Failure) throttle.Class {
 
 // sent reports whether the server may have seen the request of an attempt that failed with err.
 func (f *flight) sent(err error) bool {
+	if f.hops > 0 {
+		return true // what led to the redirect was
+	}
 	if f.traced() {
 		return f.probe.sent(f.attempt.Err() != nil)
 	}

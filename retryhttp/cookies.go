@@ -30,7 +30,7 @@ func (f *flight) storeCookies() {
 // had from the same Jar; also in place of one that the Jar had at the first attempt and has no more.
 func (f *flight) sendCookies(r *http.Request) {
 	jar := f.t.Jar.Cookies(cookieURL(r))
-	if f.number == 1 {
+	if f.cookies == nil {
 		f.cookies = jar
 	}
 	known := func(c *http.Cookie) bool {

@@ -14,6 +14,7 @@ func (f *flight) discard() {
 		f.t.drain(f.response, io.Discard)
 		f.response = nil
 	}
+	f.release()
 }
 
 // drain reads the body to its end if that is near, so that the connection can be used again, and closes it in any case.
@@ -72,6 +73,11 @@ func (f *flight) retain() {
 	var came pool
 	f.t.drain(f.response, &came)
 	f.response.Body = io.NopCloser(bytes.NewReader(came.take()))
+	f.release()
+}
+
+// release ends the context that was handed over with the response's body, if there is one.
+func (f *flight) release() {
 	if f.kept.release != nil {
 		f.kept.release()
 	}

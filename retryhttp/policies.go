@@ -47,15 +47,15 @@ type derived struct {
 
 var defaultPolicy = new(retry.Policy)
 
-// policyFor returns the policy for a request. One is derived for each host, once, so that nothing is put together for a
+// policyFor returns the policy for a request; override is that of its context, if it has one. One is derived for each host, once, so that nothing is put together for a
 // single request.
-func (t *Transport) policyFor(r *http.Request) (*retry.Policy, error) {
+func (t *Transport) policyFor(r *http.Request, override *retry.Policy) (*retry.Policy, error) {
 	if t == nil {
 		return nil, t.Validate()
 	}
 	key := policyKey{policy: t.Policy}
-	if p, ok := r.Context().Value(overrideKey{}).(*retry.Policy); ok {
-		key.policy = p
+	if override != nil {
+		key.policy = override
 	}
 	if t.Budget != nil || t.Gate != nil && t.Keys == nil {
 		key.host = hostOf(r)

@@ -129,9 +129,13 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r == nil {
 		return nil, errors.New("retryhttp: nil Request")
 	}
+	override, part := overrideOf(r.Context())
+	if part != nil && part.sending && part.whole.t == t {
+		return part.roundTrip(r)
+	}
 	f := &flight{Context: r.Context(), t: t, request: r}
 	defer f.end()
-	policy, err := t.policyFor(r)
+	policy, err := t.policyFor(r, override)
 	if err != nil {
 		return nil, err
 	}

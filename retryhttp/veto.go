@@ -30,7 +30,7 @@ func (f *Failure) NotRepeated() string {
 func (f *flight) forbid(o *throttle.Outcome, fail *Failure, body bool) {
 	o.Decided, o.Class = throttle.No, f.classOf(fail)
 	switch {
-	case o.Class == throttle.Unset, o.Class == throttle.Canceled, fail.Response != nil && fail.verdict == condition.Stop:
+	case o.Class == throttle.Unset, o.Class == throttle.Canceled, fail.verdict == condition.Stop:
 	case body:
 		fail.veto = vetoBody
 	case f.t.Idempotent != nil:
