@@ -110,41 +110,43 @@ func TestFetch(t *testing.T) {
 			{name: "HEAD", method: "HEAD", steps: []step{cuts(200, "", 4)}, requests: 5, reason: retry.ErrExhausted},
 		} {
 			t.Run(tc.name+", "+name, func(t *testing.T) {
-				base, requests := steps(tc.steps...)
-				var opened, closed int
-				counting := roundTripper(func(r *http.Request) (*http.Response, error) {
-					response, err := base(r)
-					if response != nil {
-						opened++
-						response.Body = closing{response.Body, func() { closed++ }}
+				synctest.Test(t, func(t *testing.T) {
+					base, requests := steps(tc.steps...)
+					var opened, closed int
+					counting := roundTripper(func(r *http.Request) (*http.Response, error) {
+						response, err := base(r)
+						if response != nil {
+							opened++
+							response.Body = closing{response.Body, func() { closed++ }}
+						}
+						return response, err
+					})
+					var numbers []int
+					got, err := retryhttp.Fetch(newClient(counting), newRequest(t, tc.method, "http://example.com/", nil), func(response *http.Response) (string, error) {
+						numbers = append(numbers, retryhttp.Attempts(response))
+						assert.Equal(t, len(*requests), numbers[len(numbers)-1])
+						return readBody(response)
+					}, atOnce, retry.WithMaxAttempts(5))
+					assert.Len(t, *requests, tc.requests)
+					assert.Equal(t, tc.want, got)
+					assert.Equal(t, opened, closed, "each answer is closed once")
+					if tc.status == 0 && tc.reason == nil && tc.veto == "" {
+						require.NoError(t, err)
+						return
 					}
-					return response, err
+					var failure *retryhttp.Failure
+					require.ErrorAs(t, err, &failure)
+					assert.Equal(t, tc.status, failure.HTTPStatusCode())
+					assert.Equal(t, tc.veto, failure.NotRepeated())
+					if tc.status >= 400 {
+						assert.Equal(t, "down", read(t, failure.Response), "kept in memory")
+					}
+					if tc.reason != nil {
+						require.ErrorIs(t, err, tc.reason)
+					} else {
+						assert.Same(t, failure, err, "not worth a retry: as it is")
+					}
 				})
-				var numbers []int
-				got, err := retryhttp.Fetch(newClient(counting), newRequest(t, tc.method, "http://example.com/", nil), func(response *http.Response) (string, error) {
-					numbers = append(numbers, retryhttp.Attempts(response))
-					assert.Equal(t, len(*requests), numbers[len(numbers)-1])
-					return readBody(response)
-				}, atOnce, retry.WithMaxAttempts(5))
-				assert.Len(t, *requests, tc.requests)
-				assert.Equal(t, tc.want, got)
-				assert.Equal(t, opened, closed, "each answer is closed once")
-				if tc.status == 0 && tc.reason == nil && tc.veto == "" {
-					require.NoError(t, err)
-					return
-				}
-				var failure *retryhttp.Failure
-				require.ErrorAs(t, err, &failure)
-				assert.Equal(t, tc.status, failure.HTTPStatusCode())
-				assert.Equal(t, tc.veto, failure.NotRepeated())
-				if tc.status >= 400 {
-					assert.Equal(t, "down", read(t, failure.Response), "kept in memory")
-				}
-				if tc.reason != nil {
-					require.ErrorIs(t, err, tc.reason)
-				} else {
-					assert.Same(t, failure, err, "not worth a retry: as it is")
-				}
 			})
 		}
 	}
@@ -366,18 +368,20 @@ func TestFetchCanceledByTheReader(t *testing.T) {
 // TestFetchPanics: what the reader or a condition throws passes through, with everything closed.
 func TestFetchPanics(t *testing.T) {
 	for _, code := range []int{200, 503} {
-		body := &trackedBody{Reader: newReader("body")}
-		base, _ := steps(func(*http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: code, Header: http.Header{}, Body: body, ContentLength: 4}, nil
+		synctest.Test(t, func(t *testing.T) {
+			body := &trackedBody{Reader: newReader("body")}
+			base, _ := steps(func(*http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: code, Header: http.Header{}, Body: body, ContentLength: 4}, nil
+			})
+			sent := &trackedBody{Reader: newReader("abc")}
+			assert.PanicsWithValue(t, errBoom, func() {
+				transport := &retryhttp.Transport{Base: base, BufferBody: 3}
+				_, _ = retryhttp.Fetch(&http.Client{Transport: transport}, newRequest(t, "PUT", "http://example.com/", sent),
+					func(*http.Response) (int, error) { panic(errBoom) }, retry.WithRetryIf(func(error) bool { panic(errBoom) }))
+			})
+			assert.EqualValues(t, 1, body.closes.Load(), code)
+			assert.EqualValues(t, 1, sent.closes.Load())
 		})
-		sent := &trackedBody{Reader: newReader("abc")}
-		assert.PanicsWithValue(t, errBoom, func() {
-			transport := &retryhttp.Transport{Base: base, BufferBody: 3}
-			_, _ = retryhttp.Fetch(&http.Client{Transport: transport}, newRequest(t, "PUT", "http://example.com/", sent),
-				func(*http.Response) (int, error) { panic(errBoom) }, retry.WithRetryIf(func(error) bool { panic(errBoom) }))
-		})
-		assert.EqualValues(t, 1, body.closes.Load(), code)
-		assert.EqualValues(t, 1, sent.closes.Load())
 	}
 }
 
