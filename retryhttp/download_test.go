@@ -95,7 +95,7 @@ func TestDownloadRestart(t *testing.T) {
 
 // TestDownloadWriterErrors are final, whatever they are, and whatever the policy retries.
 func TestDownloadWriterErrors(t *testing.T) {
-	for name, w := range map[string]writerFunc{
+	for name, w := range map[string]writeFunc{
 		"its own":        func([]byte) (int, error) { return 2, errBoom },
 		"like a body's":  func([]byte) (int, error) { return 2, io.ErrUnexpectedEOF },
 		"too short":      func([]byte) (int, error) { return 2, nil },
@@ -116,9 +116,9 @@ func TestDownloadWriterErrors(t *testing.T) {
 	}
 }
 
-type writerFunc func([]byte) (int, error)
+type writeFunc func([]byte) (int, error)
 
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+func (f writeFunc) Write(p []byte) (int, error) { return f(p) }
 
 // TestDownloadLimit: nothing is written of what is announced to be larger, and no more than Limit of what turns out to be.
 func TestDownloadLimit(t *testing.T) {
@@ -265,7 +265,7 @@ func TestDownloadStall(t *testing.T) {
 				began := time.Now()
 				var got bytes.Buffer
 				d := retryhttp.Download{Client: &http.Client{Transport: base}, Stall: stall, Restart: func() error { got.Reset(); return nil }}
-				_, err := d.To(writerFunc(func(p []byte) (int, error) {
+				_, err := d.To(writeFunc(func(p []byte) (int, error) {
 					time.Sleep(time.Minute)
 					return got.Write(p)
 				}), get(t), atOnce, retry.WithMaxAttempts(2))
