@@ -3,6 +3,7 @@ package docs_test
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -100,6 +101,22 @@ func recipeHTTP(ctx context.Context, url string) (*http.Response, error) {
 		return nil, err
 	}
 	return client.Do(request)
+}
+
+func recipeFetch(client *http.Client, request *http.Request) (User, error) {
+	user, err := retryhttp.Fetch(client, request, func(response *http.Response) (user User, err error) {
+		err = json.NewDecoder(response.Body).Decode(&user)
+		return user, err
+	})
+	return user, err
+}
+
+func recipeDownload(client *http.Client, request *http.Request, file io.Writer) (int64, error) {
+	n, err := retryhttp.Download{Client: client, Resume: true, Stall: 10 * time.Second}.To(file, request,
+		retry.WithMaxAttempts(20),
+		retry.WithResetAfter(time.Minute), // an attempt that ran that long was worth it: count anew
+	)
+	return n, err
 }
 
 func recipeStream(ctx context.Context, subscribe func(context.Context) (int, error), log *slog.Logger) error {
