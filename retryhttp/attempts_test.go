@@ -55,6 +55,7 @@ func TestAttemptsOfARequestSentAnew(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 1, retryhttp.Attempts(with))
 	assert.Equal(t, 2, retryhttp.Attempts(first))
+	assert.Equal(t, 1, retryhttp.Attempts(&http.Response{Request: get(t).WithContext(first.Request.Context())}), "by another transport")
 }
 
 // TestAttemptsWithoutRetry is 1.

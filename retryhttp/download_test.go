@@ -288,3 +288,23 @@ func TestDownloadStall(t *testing.T) {
 		})
 	}
 }
+
+// TestDownloadStallSparesProgress: what the caller does before the first read is not the peer's time either.
+func TestDownloadStallSparesProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		base, requests := steps(func(r *http.Request) (*http.Response, error) {
+			response := answer(200, "")
+			response.Body, response.ContentLength = io.NopCloser(readerFunc(func(p []byte) (int, error) {
+				if err := r.Context().Err(); err != nil {
+					return 0, err
+				}
+				return copy(p, "body"), io.EOF
+			})), 4
+			return response, nil
+		})
+		d := retryhttp.Download{Client: &http.Client{Transport: base}, Stall: time.Second, Progress: func(retryhttp.Progress) { time.Sleep(time.Minute) }}
+		_, err := d.To(io.Discard, get(t))
+		require.NoError(t, err)
+		assert.Len(t, *requests, 1)
+	})
+}

@@ -5,15 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 
 	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/throttle"
 )
-
-// ErrTooLarge is matched by the error of a body that is larger than it may be.
-var ErrTooLarge = errors.New("retryhttp: response too large")
 
 // Fetch sends a request, looks at the status, and has read take the body, all within the attempt: a body that breaks off is a
 // failed attempt like one without an answer, and the whole is repeated where that is safe. It returns what read returned.
@@ -50,41 +46,6 @@ func Fetch[T any](client *http.Client, r *http.Request, read func(*http.Response
 	return v, nil
 }
 
-// ReadAll fetches a body of up to limit bytes, as Fetch has it; a larger one is ErrTooLarge. 0: only an empty body will do;
-// negative: a *retry.ConfigError. The limit holds after unpacking, where net/http does that.
-func ReadAll(client *http.Client, r *http.Request, limit int64, opts ...retry.Option) ([]byte, error) {
-	if limit < 0 {
-		return nil, refuse(r, &retry.ConfigError{Option: "limit", Value: limit, Problem: "must not be negative"})
-	}
-	return Fetch(client, r, func(response *http.Response) ([]byte, error) {
-		if response.ContentLength > limit && !bodiless(response) {
-			return nil, tooLarge(limit)
-		}
-		var body io.Reader = response.Body
-		if limit < math.MaxInt64 {
-			body = io.LimitReader(body, limit+1)
-		}
-		all, err := io.ReadAll(body)
-		if int64(len(all)) > limit {
-			return nil, tooLarge(limit)
-		}
-		return all, err
-	}, opts...)
-}
-
-// refuse closes the body of a request that is not sent, as http.Client does.
-func refuse(r *http.Request, err error) error {
-	if r != nil {
-		closeBody(r.Body)
-	}
-	return err
-}
-
-func tooLarge(limit int64) error { return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit) }
-
-// bodiless reports whether an answer's Content-Length is that of a body which was not asked for.
-func bodiless(r *http.Response) bool { return r.Request != nil && r.Request.Method == http.MethodHead }
-
 // fetch is a request whose answers are read within the attempts. An attempt is one call of the client, which makes a flight
 // for the request and for each that redirects make of it.
 type fetch struct {
@@ -99,7 +60,7 @@ type fetch struct {
 	head    *flight // of the attempt, its first
 	last    *flight // of the attempt, its last
 	hops    int     // flights of the attempt
-	sending bool
+	sending bool    // what the client sends now is of the attempt
 }
 
 // fault says whose an error of reading is.
@@ -151,29 +112,6 @@ func (s *fetch) end() {
 		f.release()
 	}
 	s.whole.end()
-}
-
-// fetchPolicy is policyFor with options. Those of a single call are not worth remembering.
-func (t *Transport) fetchPolicy(r *http.Request, override *retry.Policy, opts []retry.Option) (*retry.Policy, error) {
-	if t == nil || len(opts) == 0 {
-		return t.policyFor(r, override)
-	}
-	base := t.Policy
-	if override != nil {
-		base = override
-	}
-	if p, ok := opts[0].(*retry.Policy); ok && p != nil {
-		if len(opts) == 1 {
-			return t.policyFor(r, p)
-		}
-	} else if base != nil {
-		opts = append([]retry.Option{base}, opts...)
-	}
-	p, err := retry.New(opts...)
-	if err != nil {
-		return nil, err
-	}
-	return t.derive(policyKey{p, hostOf(r)})
 }
 
 // attempt makes one attempt, reading included. The flight that it returns is the one to be judged.
@@ -257,42 +195,4 @@ func (s *fetch) take(f *flight) error {
 	}
 	f.settled = f.broke(err, whose)
 	return err
-}
-
-// roundTrip makes one flight of an attempt.
-func (s *fetch) roundTrip(r *http.Request) (*http.Response, error) {
-	whole := &s.whole
-	f := &flight{
-		Context: whole.Context, t: whole.t, request: r, fetch: s, hops: s.hops,
-		safe: whole.safe, id: whole.id, number: whole.number - 1, unknown: whole.unknown,
-	}
-	if s.hops == 0 {
-		if before := s.head; before != nil { // what it knows of its connection
-			f.probe, f.detour, f.failure = before.probe, before.detour, before.failure
-		}
-		s.head = f
-	}
-	if whole.key != "" && !keyed(r) && !whole.t.idempotent(r) {
-		f.key = whole.key // the same for redirects, which are repeated with the whole
-	}
-	s.hops++
-	s.last = f
-	defer f.end()
-	_, f.err = f.try(r.Context())
-	f.landed = true
-	if f.response != nil {
-		f.count()
-	}
-	return f.response, f.err
-}
-
-// overrideOf is the policy of ContextWithPolicy, and the fetch that a request is part of; nil: none.
-func overrideOf(ctx context.Context) (*retry.Policy, *fetch) {
-	switch v := ctx.Value(overrideKey{}).(type) {
-	case *retry.Policy:
-		return v, nil
-	case *fetch:
-		return v.override, v
-	}
-	return nil, nil
 }

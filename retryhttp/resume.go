@@ -74,9 +74,6 @@ func (c *copying) begin(r *http.Response) {
 	if !bodiless(r) {
 		c.total = r.ContentLength
 	}
-	if r.Uncompressed {
-		c.total = -1
-	}
 }
 
 // fit finds out how an answer goes with what is there already: whether it is that with more, of which skip bytes are there,

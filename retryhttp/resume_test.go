@@ -80,6 +80,9 @@ func TestResume(t *testing.T) {
 		{"a aMinuteOn, changed", []step{cuts(200, "0123", 10, "Last-Modified", old, "Date", aMinuteOn),
 			gives(206, "456789", "Content-Range", "bytes 4-9/10", "Last-Modified", aMinuteOn), gives(200, whole)}, []string{"bytes=4- " + old, ""}, ""},
 		{"a aMinuteOn, 200", []step{cuts(200, "0123", 10, "Last-Modified", old, "Date", aMinuteOn), gives(200, whole, "Last-Modified", old)}, []string{"bytes=4- " + old}, ""},
+		{"a date, the same, 200", []step{cuts(200, "0123", 10, "Last-Modified", old, "Date", aMinuteOn),
+			gives(200, whole, "Last-Modified", old, "Date", aMinuteOn)}, []string{"bytes=4- " + old}, ""},
+		{"200, another length", []step{cuts(200, "0123", 9, tag...), gives(200, whole, tag...)}, []string{asks}, ""},
 		{"a date too young", []step{cuts(200, "0123", 10, "Last-Modified", old, "Date", "Mon, 02 Jan 2006 15:05:04 GMT"), gives(200, whole)}, []string{""}, ""},
 		{"a aMinuteOn, and no other to compare it with", []step{cuts(200, "0123", 10, "Last-Modified", old), gives(200, whole)}, []string{""}, ""},
 	} {
