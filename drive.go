@@ -199,7 +199,7 @@ func (k *call) finish(ctx context.Context, c *config, w *work) error {
 			if k.attemptCtx != nil {
 				at = k.attemptCtx
 			}
-			k.logEnd(at, c)
+			k.logEnd(at, c, k.now)
 		}
 		if w.rescue != nil && ctx.Err() == nil {
 			err = w.rescue(ctx, err)

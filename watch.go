@@ -153,7 +153,7 @@ func (w *watch) end(ctx context.Context, f *flow, c *config, now time.Time) {
 		if w.attempt != nil {
 			at = w.attempt
 		}
-		f.logEnd(at, c)
+		f.logEnd(at, c, now)
 	}
 }
 
