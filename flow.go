@@ -15,7 +15,7 @@ import (
 //	for step.Action != retry.Done {
 //		switch step.Action {
 //		case retry.Go:
-//			step = flow.Fail(ctx, time.Now(), work(flow.Context(ctx))) // nil: it succeeded
+//			step = flow.Fail(ctx, work(flow.Context(ctx)), time.Now()) // a nil error: it succeeded
 //		case retry.Wait:
 //			// come back after step.Delay
 //			step = flow.Next(ctx, time.Now())
@@ -92,8 +92,9 @@ func (f *Flow) Report(ctx context.Context, now time.Time, o throttle.Outcome) St
 	return f.after(ctx, now, &o, finished)
 }
 
-// Fail is Report of an attempt that ended with err, as Do judges it; nil: it succeeded.
-func (f *Flow) Fail(ctx context.Context, now time.Time, err error) Step {
+// Fail is Report of an attempt that ended with err, as Do judges it; nil: it succeeded. The error stands before the time, so that
+// in a call written on one line the attempt is made first, and the clock is read after it.
+func (f *Flow) Fail(ctx context.Context, err error, now time.Time) Step {
 	return f.after(ctx, now, &throttle.Outcome{Err: err}, finished)
 }
 

@@ -29,7 +29,7 @@ func (k *recKit) flow(ctx context.Context, errs []error, stop chan struct{}, opt
 			inner := flow.Context(ctx)
 			k.attempts = append(k.attempts, inner)
 			_, err := fn(inner)
-			step = flow.Fail(ctx, time.Now(), err)
+			step = flow.Fail(ctx, err, time.Now())
 		case retry.Wait:
 			if step.Delay > 0 {
 				timer := time.NewTimer(step.Delay)
@@ -174,7 +174,7 @@ func TestFlowContext(t *testing.T) {
 				<-ctx.Done()
 				require.ErrorIs(t, context.Cause(ctx), errRecCause)
 				end()
-				flow.Fail(first, recStart, errRec)
+				flow.Fail(first, errRec, recStart)
 				require.Equal(t, first, flow.Context(first), "in the wait")
 			}
 			flow.Abort(first, recStart, throttle.Unset)
@@ -213,13 +213,13 @@ func TestFlowIsSeenAborted(t *testing.T) {
 			now := recStart
 			flow.Next(t.Context(), now)
 			if tc.steps == 2 {
-				flow.Fail(t.Context(), now, errRec)
+				flow.Fail(t.Context(), errRec, now)
 			}
 			now = now.Add(100 * time.Millisecond)
 			end := flow.Abort(tc.ctx, now, tc.class)
 			require.Equal(t, end, flow.Abort(tc.ctx, now, tc.class))
 			require.Equal(t, end, flow.Next(tc.ctx, now))
-			require.Equal(t, end, flow.Fail(tc.ctx, now, errRec))
+			require.Equal(t, end, flow.Fail(tc.ctx, errRec, now))
 			require.Len(t, o.ends, 1, "once")
 			s := o.ends[0]
 			require.Equal(t, tc.ending, s.Ending)
@@ -239,7 +239,7 @@ func TestFlowIsSeenAborted(t *testing.T) {
 		end := flow.Abort(t.Context(), recStart, throttle.Unset)
 		require.ErrorIs(t, end.Err, retry.ErrShutdown)
 		require.Equal(t, end, flow.Next(t.Context(), recStart))
-		require.Equal(t, end, flow.Fail(t.Context(), recStart, errRec))
+		require.Equal(t, end, flow.Fail(t.Context(), errRec, recStart))
 		require.Empty(t, log.lines)
 	})
 }
@@ -273,10 +273,10 @@ func TestFlowIsSeenWhenTimeGoesBack(t *testing.T) {
 	flow := retry.MustNew(retry.WithObserver(o), recEvery(time.Second), retry.WithUnlimitedAttempts()).Begin(recStart, time.Time{}, nil)
 	flow.Next(t.Context(), recStart)
 	for range 3 {
-		flow.Fail(t.Context(), recStart.AddDate(-280, 0, 0), errRec)
+		flow.Fail(t.Context(), errRec, recStart.AddDate(-280, 0, 0))
 		flow.Next(t.Context(), recStart.AddDate(280, 0, 0))
 	}
-	flow.Fail(t.Context(), recStart.AddDate(-1, 0, 0), nil)
+	flow.Fail(t.Context(), nil, recStart.AddDate(-1, 0, 0))
 	require.Equal(t, time.Duration(math.MaxInt64), o.ends[0].TotalDelay)
 	require.Zero(t, o.ends[0].Elapsed)
 }
@@ -288,7 +288,7 @@ func TestFlowHookPanics(t *testing.T) {
 	flow := retry.MustNew(retry.WithObserver(o), retry.WithThrottle(a), recAtOnce,
 		retry.WithOnRetry(func(context.Context, retry.Event) { panic(errRecCause) })).Begin(recStart, time.Time{}, nil)
 	flow.Next(t.Context(), recStart)
-	require.PanicsWithError(t, errRecCause.Error(), func() { flow.Fail(t.Context(), recStart, errRec) })
+	require.PanicsWithError(t, errRecCause.Error(), func() { flow.Fail(t.Context(), errRec, recStart) })
 	end := flow.Abort(t.Context(), recStart, throttle.Panicked)
 	require.ErrorIs(t, end.Err, errRec)
 	require.ErrorIs(t, end.Err, retry.ErrShutdown)
@@ -301,12 +301,12 @@ func TestFlowHookPanics(t *testing.T) {
 func TestFlowFail(t *testing.T) {
 	flow := retry.MustNew(recAtOnce).Begin(recStart, time.Time{}, nil)
 	flow.Next(t.Context(), recStart)
-	require.Equal(t, retry.Wait, flow.Fail(t.Context(), recStart, errRec).Action)
+	require.Equal(t, retry.Wait, flow.Fail(t.Context(), errRec, recStart).Action)
 	flow.Next(t.Context(), recStart)
-	require.Equal(t, retry.Step{Action: retry.Done, Class: throttle.Success}, flow.Fail(t.Context(), recStart, nil))
+	require.Equal(t, retry.Step{Action: retry.Done, Class: throttle.Success}, flow.Fail(t.Context(), nil, recStart))
 
 	flow = retry.MustNew(recAtOnce).Begin(recStart, time.Time{}, nil)
-	step := flow.Fail(t.Context(), recStart, retry.Permanent(errRec))
+	step := flow.Fail(t.Context(), retry.Permanent(errRec), recStart)
 	require.Equal(t, retry.Done, step.Action)
 	require.True(t, errors.Is(step.Err, errRec))
 }
@@ -318,9 +318,9 @@ func TestFlowUnwatchedAllocations(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		flow := policy.Begin(recStart, time.Time{}, nil)
 		flow.Next(ctx, recStart)
-		flow.Fail(flow.Context(ctx), recStart, errRec)
+		flow.Fail(flow.Context(ctx), errRec, recStart)
 		flow.Next(ctx, recStart)
-		flow.Fail(ctx, recStart, nil)
+		flow.Fail(ctx, nil, recStart)
 	}))
 }
 
