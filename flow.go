@@ -119,7 +119,7 @@ func (f *Flow) after(ctx context.Context, now time.Time, o *throttle.Outcome, s 
 
 // Abort ends the call from outside: a wait that was interrupted, an attempt that panicked, a driver that gives up. c is
 // what becomes of a running attempt, Unset being Canceled; a permission that led to no attempt is Skipped. The reason is
-// the context's error if ctx is done, else ErrShutdown.
+// the context's error if ctx is done, else ErrShutdown. With Panicked, observers are told of a panic.
 func (f *Flow) Abort(ctx context.Context, now time.Time, c throttle.Class) Step {
 	if c == throttle.Unset {
 		c = throttle.Canceled

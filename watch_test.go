@@ -3,6 +3,7 @@ package retry_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"reflect"
@@ -104,6 +105,10 @@ func TestFlowIsSeenAsDo(t *testing.T) {
 			"obs.Pause": func(cancel func(), _ chan struct{}) { time.AfterFunc(time.Millisecond, cancel) }}},
 		"cancelled by a hook": {errs: recTimes(9), on: map[string]func(func(), chan struct{}){
 			"onRetry": func(cancel func(), _ chan struct{}) { cancel() }}},
+		"stopped by a hook": {errs: recTimes(9), on: map[string]func(func(), chan struct{}){
+			"beforeRetry#1": func(_ func(), stop chan struct{}) { close(stop) }}},
+		"stopped before the wait": {errs: recTimes(9), on: map[string]func(func(), chan struct{}){
+			"onRetry": func(_ func(), stop chan struct{}) { close(stop) }}},
 		"cancelled in the attempt": {errs: recTimes(9), on: map[string]func(func(), chan struct{}){
 			"fn": func(cancel func(), _ chan struct{}) { cancel() }}},
 		"stopped in the wait": {errs: recTimes(9), on: map[string]func(func(), chan struct{}){
@@ -169,10 +174,11 @@ func TestFlowContext(t *testing.T) {
 				} else {
 					require.Equal(t, number, ctx.Value(key{}))
 				}
-				done(errRecCause)
-				require.ErrorIs(t, context.Cause(flow.Context(step)), errRecCause)
+				cause := fmt.Errorf("cause %d", number)
+				done(cause)
+				require.Equal(t, cause, context.Cause(flow.Context(step)))
 				<-ctx.Done()
-				require.ErrorIs(t, context.Cause(ctx), errRecCause)
+				require.Equal(t, cause, context.Cause(ctx))
 				end()
 				flow.Fail(first, errRec, recStart)
 				require.Equal(t, first, flow.Context(first), "in the wait")
@@ -208,7 +214,7 @@ func TestFlowIsSeenAborted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &recObserver{log: newRecLog(), name: "o"}
-			policy := retry.MustNew(retry.WithObserver(o), recEvery(time.Second))
+			policy := retry.MustNew(retry.WithObserver(o), recEvery(time.Second), retry.WithLogger(slog.New(recHandler{o.log})))
 			flow := policy.Begin(recStart, time.Time{}, nil)
 			now := recStart
 			flow.Next(t.Context(), now)
@@ -221,6 +227,7 @@ func TestFlowIsSeenAborted(t *testing.T) {
 			require.Equal(t, end, flow.Next(tc.ctx, now))
 			require.Equal(t, end, flow.Fail(tc.ctx, errRec, now))
 			require.Len(t, o.ends, 1, "once")
+			require.Equal(t, tc.steps, o.log.seen["logger"], "a line for the retry, one for the end")
 			s := o.ends[0]
 			require.Equal(t, tc.ending, s.Ending)
 			require.Equal(t, end.Err, s.Err)
