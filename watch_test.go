@@ -286,6 +286,15 @@ func TestFlowIsSeenWhenTimeGoesBack(t *testing.T) {
 	flow.Fail(t.Context(), nil, recStart.AddDate(-1, 0, 0))
 	require.Equal(t, time.Duration(math.MaxInt64), o.ends[0].TotalDelay)
 	require.Zero(t, o.ends[0].Elapsed)
+
+	flow = retry.MustNew(retry.WithObserver(o), recEvery(time.Second)).Begin(recStart, time.Time{}, nil)
+	flow.Next(t.Context(), recStart)
+	flow.Fail(t.Context(), errRec, recStart)
+	flow.Next(t.Context(), recStart.Add(time.Second))
+	flow.Fail(t.Context(), errRec, recStart.Add(time.Second))
+	flow.Next(t.Context(), recStart.Add(500*time.Millisecond)) // before the wait began
+	flow.Fail(t.Context(), nil, recStart.Add(time.Second))
+	require.Equal(t, time.Second, o.ends[1].TotalDelay)
 }
 
 // TestFlowHookPanics: the call can still be aborted, and its end is told once.
