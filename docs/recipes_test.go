@@ -25,7 +25,6 @@ import (
 	"github.com/seed-89b3229b/retry/retrysql"
 	"github.com/seed-89b3229b/retry/retrytest"
 	"github.com/seed-89b3229b/retry/strategy"
-	"github.com/seed-89b3229b/retry/throttle"
 )
 
 // This file is the code of recipes.md, word for word; recipes_run_test.go runs it.
@@ -171,7 +170,7 @@ func recipeSelect(ctx context.Context, policy *retry.Policy, connect func(contex
 		case <-again: // at first time.After(0)
 			step = flow.Next(ctx, time.Now()) // flow := policy.Begin(time.Now(), time.Time{}, nil)
 			if step.Action == retry.Go {
-				step = flow.Report(ctx, time.Now(), throttle.Outcome{Err: connect(ctx)})
+				step = flow.Fail(ctx, connect(flow.Context(ctx)), time.Now())
 			}
 			if again = nil; step.Action == retry.Wait {
 				again = time.After(step.Delay)
@@ -195,7 +194,7 @@ func (q *workQueue) AddAfter(key string, delay time.Duration) {
 func recipeQueue(ctx context.Context, flow *retry.Flow, reconcile func(context.Context, string) error, queue *workQueue, key string) retry.Step {
 	step := flow.Next(ctx, time.Now())
 	if step.Action == retry.Go {
-		step = flow.Report(ctx, time.Now(), throttle.Outcome{Err: reconcile(ctx, key)})
+		step = flow.Fail(ctx, reconcile(flow.Context(ctx), key), time.Now())
 	}
 	if step.Action == retry.Wait {
 		queue.AddAfter(key, step.Delay)

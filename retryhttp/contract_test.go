@@ -197,7 +197,7 @@ func TestSignError(t *testing.T) {
 	var failure *retryhttp.Failure
 	require.ErrorAs(t, err, &failure)
 	assert.Equal(t, 503, failure.HTTPStatusCode())
-	assert.EqualError(t, err, "boom (after: 503 Service Unavailable (GET example.com))")
+	assert.EqualError(t, err, "boom (after: 503 Service Unavailable (GET example.com/))")
 	assert.Len(t, base.requests, 2)
 	assert.Equal(t, throttle.Skipped, told.last.Class, "no attempt was made")
 	assert.False(t, errors.Is(err, retryhttp.ErrBody))

@@ -56,7 +56,8 @@ type Transport struct {
 	Keys func(r *http.Request, keys []throttle.Key) []throttle.Key
 	// Budget makes the budget of a host, which the requests to it share. It gets the host's name, in lower case and with
 	// the port unless that is the scheme's own, and is called once for each scheme and name, and again only if there were
-	// a thousand others since the last request. A nil Budget of a host is none. Nil: that of the Policy.
+	// a thousand others since the last request, or if it panicked; the host's requests wait for it. A nil Budget of a host
+	// is none. Nil: that of the Policy.
 	Budget func(host string) throttle.Budget
 	// Idempotent reports whether a request that the server may have seen can be sent again. Nil: IsIdempotent. A request
 	// with a generated key always can.
