@@ -45,6 +45,10 @@ func logged(t *testing.T, handler func(*slog.HandlerOptions) slog.Handler) {
 			_, err = retryhttp.NewTransport(alwaysBusy{}, p).RoundTrip(r)
 			require.NoError(t, err)
 		}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://stock.example/lamps", nil)
+		require.NoError(t, err)
+		_, err = retryhttp.NewTransport(alwaysBusy{}, p).RoundTrip(r) // which is not safe to repeat
+		require.NoError(t, err)
 		fail := func(context.Context) error { return errRefused }
 		require.Error(t, retry.Run(t.Context(), fail, p, retry.WithMaxAttempts(3)))
 		require.Error(t, retry.Run(t.Context(), fail, p, retry.WithMaxElapsed(100*time.Millisecond)))

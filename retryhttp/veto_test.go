@@ -1,7 +1,9 @@
 package retryhttp_test
 
 import (
+	"bytes"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -55,4 +57,17 @@ func TestNotRepeated(t *testing.T) {
 	}
 	assert.Empty(t, (*retryhttp.Failure)(nil).NotRepeated())
 	assert.Empty(t, new(retryhttp.Failure).NotRepeated())
+}
+
+// TestNotRepeatedIsLogged, at Debug, in the line that says that the failure is not retried.
+func TestNotRepeatedIsLogged(t *testing.T) {
+	for level, want := range map[slog.Level]int{slog.LevelDebug: 1, slog.LevelInfo: 0} {
+		var lines bytes.Buffer
+		logger := slog.New(slog.NewTextHandler(&lines, &slog.HandlerOptions{Level: level}))
+		response, err := retryhttp.NewTransport(&answers{codes: []int{500}}, retry.WithLogger(logger)).RoundTrip(post(t, "x"))
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		assert.Equal(t, want, strings.Count(lines.String(), `level=DEBUG msg="not retried"`))
+		assert.Equal(t, want, strings.Count(lines.String(), `retry.not_repeated="POST without a key"`))
+	}
 }
