@@ -32,28 +32,43 @@ func (k *call) enter(ctx context.Context, c *config, w *work) context.Context {
 	if d := k.attemptTimeout(c); d > 0 {
 		ctx = k.timeout.begin(ctx, k.clock, d, w.keep != nil)
 	}
-	if c.attemptInfo {
-		v := carry.From(ctx)
-		v.Number, v.Max, v.Name = k.attempts, k.limit(c), c.name
-		ctx = carry.With(ctx, v)
-	}
-	label := ""
-	for i, t := range c.throttles {
-		if a, ok := t.(throttle.Attacher); ok {
-			if next := a.Attach(ctx, *k.tickets.at(i)); next != nil {
-				ctx = next
-			}
-		}
-		if l, ok := t.(throttle.Labeler); ok && label == "" && k.observation != nil {
-			label = l.Label(*k.tickets.at(i))
-		}
-	}
+	ctx = k.furnish(ctx, c)
 	if k.observation != nil {
-		if next := k.observation.Attempt(ctx, AttemptStart{Number: k.attempts, At: k.now, Label: label}); next != nil {
+		start := AttemptStart{Number: k.attempts, At: k.now, Label: k.label(c)}
+		if next := k.observation.Attempt(ctx, start); next != nil {
 			ctx = next
 		}
 	}
 	return ctx
+}
+
+// furnish puts the facts of the attempt that starts into its context, and what throttles attach.
+func (f *flow) furnish(ctx context.Context, c *config) context.Context {
+	if c.attemptInfo {
+		v := carry.From(ctx)
+		v.Number, v.Max, v.Name = f.attempts, f.limit(c), c.name
+		ctx = carry.With(ctx, v)
+	}
+	for i, t := range c.throttles[:min(f.tickets.admitted, len(c.throttles))] {
+		if a, ok := t.(throttle.Attacher); ok {
+			if next := a.Attach(ctx, *f.tickets.at(i)); next != nil {
+				ctx = next
+			}
+		}
+	}
+	return ctx
+}
+
+// label is the first that a throttle has for what it gave the attempt.
+func (f *flow) label(c *config) string {
+	for i, t := range c.throttles[:min(f.tickets.admitted, len(c.throttles))] {
+		if l, ok := t.(throttle.Labeler); ok {
+			if label := l.Label(*f.tickets.at(i)); label != "" {
+				return label
+			}
+		}
+	}
+	return ""
 }
 
 // attemptTimeout is the timeout of the attempt that starts now; 0: none.

@@ -160,7 +160,7 @@ func (k *call) leave(ctx, attemptCtx context.Context, c *config, w *work, err er
 	k.report(ctx, c, k.now, &o, next)
 	k.retrying = k.step.Action == Wait && o.Err != nil
 	if k.observation != nil || k.retrying && (c.onRetry != nil || c.beforeRetry != nil || c.logger != nil) {
-		k.describe(c, &o)
+		k.describe(c, k.now, &o, &k.event)
 	}
 	if k.observation != nil {
 		k.observation.AttemptDone(attemptCtx, k.event)
@@ -190,17 +190,6 @@ func (k *call) part(ctx context.Context, w *work) {
 	k.timeout.end()
 }
 
-func (k *call) describe(c *config, o *throttle.Outcome) {
-	s := &k.step
-	k.event = Event{
-		Name: c.name, Number: k.attempts, Max: k.limit(c), At: k.now, Duration: o.Duration, Err: o.Err, Class: o.Class, Signal: o.Signal,
-		Retrying: s.Action == Wait, Delay: s.Delay, Source: s.Source, Reason: s.Reason,
-	}
-	if k.failing {
-		k.event.Elapsed = max(k.now.Sub(k.failed), 0)
-	}
-}
-
 // finish ends a call that the core has ended: the last log line, the fallback, the observation.
 func (k *call) finish(ctx context.Context, c *config, w *work) error {
 	err := k.step.Err
@@ -210,7 +199,7 @@ func (k *call) finish(ctx context.Context, c *config, w *work) error {
 			if k.attemptCtx != nil {
 				at = k.attemptCtx
 			}
-			k.logEnd(at, c)
+			k.logEnd(at, c, k.now)
 		}
 		if w.rescue != nil && ctx.Err() == nil {
 			err = w.rescue(ctx, err)
@@ -219,7 +208,9 @@ func (k *call) finish(ctx context.Context, c *config, w *work) error {
 	k.done = true
 	if k.observation != nil {
 		k.tick()
-		k.observation.Done(ctx, k.summary(k.ending, err, k.step.Reason))
+		s := k.summary(k.entered, k.now, k.paused)
+		s.Err = err
+		k.observation.Done(ctx, s)
 	}
 	return err
 }

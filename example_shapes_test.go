@@ -10,7 +10,6 @@ import (
 	"github.com/seed-89b3229b/retry/condition"
 	"github.com/seed-89b3229b/retry/retrytest"
 	"github.com/seed-89b3229b/retry/strategy"
-	"github.com/seed-89b3229b/retry/throttle"
 )
 
 // A stream is kept up. It cannot connect twice, then delivers for an hour and breaks, ends by itself, and is refused in the
@@ -152,7 +151,7 @@ func ExampleFlow_Again() {
 			if looks++; looks < 3 {
 				step = flow.Again(context.Background(), now)
 			} else {
-				step = flow.Report(context.Background(), now, throttle.Outcome{})
+				step = flow.Fail(context.Background(), nil, now)
 			}
 		case retry.Wait:
 			now = now.Add(step.Delay)

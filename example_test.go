@@ -176,7 +176,7 @@ func ExamplePolicy_Begin() {
 		switch step.Action {
 		case retry.Go:
 			fmt.Println(now.Format("15:04"), "work")
-			step = flow.Report(ctx, now, throttle.Outcome{Err: errUnavailable})
+			step = flow.Fail(ctx, errUnavailable, now)
 		case retry.Wait:
 			now = now.Add(step.Delay)
 			step = flow.Next(ctx, now)

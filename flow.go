@@ -15,7 +15,7 @@ import (
 //	for step.Action != retry.Done {
 //		switch step.Action {
 //		case retry.Go:
-//			step = flow.Report(ctx, time.Now(), throttle.Outcome{Err: work()})
+//			step = flow.Fail(ctx, work(flow.Context(ctx)), time.Now()) // a nil error: it succeeded
 //		case retry.Wait:
 //			// come back after step.Delay
 //			step = flow.Next(ctx, time.Now())
@@ -24,44 +24,78 @@ import (
 //	return step.Err
 //
 // A Flow holds the limits, the curve, rules, resets, told waits, conditions, throttles, budget, history, initial delay and
-// stop channel of its policy. Waits, attempt contexts and timeouts, Results, observers, WithOnRetry, WithLogger,
-// WithBeforeRetry and WithFallback are its driver's. Every Flow that was begun must come to its end, by Abort if need be,
-// or what throttles and budget gave it is lost. One goroutine at a time; do not copy a Flow in use.
+// stop channel of its policy. Its observers, logger, WithOnRetry and WithBeforeRetry are told of every step as if Do made
+// the call, with the times that the steps are given; what they cost is paid only by a policy that has them. Waits, attempt
+// timeouts, Results and WithFallback are its driver's. Every Flow that was begun must come to its end, by Abort if need be,
+// or what throttles and budget gave it is lost, and its span never ends. One goroutine at a time. It must not be copied
+// once it has made a step: go vet finds a copy.
 type Flow struct {
+	_      noCopy
 	policy *Policy
+	watch  *watch // nil: nobody is told
 	flow
 }
+
+// noCopy makes go vet report copies of what has it as a field.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
 
 // Begin makes a Flow for a call that starts now. deadline is the call's deadline on the same clock; zero: none. rnd draws
 // from [0, 1); nil: the policy's. Nothing is started: a Flow without a step may be dropped. A nil Policy, and a Flow that
 // was not begun, are those of the default policy.
-func (p *Policy) Begin(now, deadline time.Time, rnd func() float64) Flow {
+func (p *Policy) Begin(now, deadline time.Time, rnd func() float64) (f Flow) {
 	if p == nil {
 		p = &defaultPolicy
 	}
-	f := Flow{policy: p}
+	f.policy = p
 	f.begin(&p.config, now, deadline)
 	if rnd != nil {
 		f.rand = rnd
 	}
-	return f
+	if p.config.watched() {
+		f.watch = &watch{entered: now}
+	}
+	return // not "return f", which would be a copy
 }
 
 // Next says what to do before the first attempt and after every wait: Go, Wait or Done. While an attempt runs it is Go
 // again. ctx is the call's: throttles see it, and the call ends when it is done.
 func (f *Flow) Next(ctx context.Context, now time.Time) Step {
 	c := f.open(ctx, now)
+	if f.watch != nil {
+		f.watch.next(ctx, &f.flow, c, now)
+		return f.step
+	}
 	f.next(ctx, c, now)
 	return f.step
+}
+
+// Context returns the context for the attempt that runs: ctx, which is the driver's own for it, with what observers and
+// throttles have for the operation (the attempt's span, a Pool's key), and the facts of WithAttemptInfo. It ends with ctx, and
+// has no timeout. A value that the first step's context has too is that one's. While no attempt runs it is ctx.
+func (f *Flow) Context(ctx context.Context) context.Context {
+	switch {
+	case f.phase != running:
+		return ctx
+	case f.watch != nil:
+		return withValues(ctx, f.watch.attempt)
+	}
+	return f.furnish(ctx, &f.policyOrDefault().config)
 }
 
 // Report says what to do after an attempt that ended with o: Wait or Done. Of o, Number is ignored; Signal may be left to
 // what Err carries, and Duration to the time since Go. A Report without a Go before it counts as an attempt that was made
 // unasked.
 func (f *Flow) Report(ctx context.Context, now time.Time, o throttle.Outcome) Step {
-	c := f.open(ctx, now)
-	f.report(ctx, c, now, &o, finished)
-	return f.step
+	return f.after(ctx, now, &o, finished)
+}
+
+// Fail is Report of an attempt that ended with err, as Do judges it; nil: it succeeded. The error stands before the time, so that
+// in a call written on one line the attempt is made first, and the clock is read after it.
+func (f *Flow) Fail(ctx context.Context, err error, now time.Time) Step {
+	return f.after(ctx, now, &throttle.Outcome{Err: err}, finished)
 }
 
 // Again says what to do after an attempt that did not fail, but is to be made again, because what it looked for is not done
@@ -70,14 +104,22 @@ func (f *Flow) Report(ctx context.Context, now time.Time, o throttle.Outcome) St
 // of its interval, and a WithRule with another strategy for its failures. A supervision in step form, whose work has ended
 // well and goes on, is a Report and another Flow.
 func (f *Flow) Again(ctx context.Context, now time.Time) Step {
+	return f.after(ctx, now, &throttle.Outcome{}, unfinished)
+}
+
+func (f *Flow) after(ctx context.Context, now time.Time, o *throttle.Outcome, s sequel) Step {
 	c := f.open(ctx, now)
-	f.report(ctx, c, now, &throttle.Outcome{}, unfinished)
+	if f.watch != nil {
+		f.watch.report(ctx, &f.flow, c, now, o, s)
+		return f.step
+	}
+	f.report(ctx, c, now, o, s)
 	return f.step
 }
 
 // Abort ends the call from outside: a wait that was interrupted, an attempt that panicked, a driver that gives up. c is
 // what becomes of a running attempt, Unset being Canceled; a permission that led to no attempt is Skipped. The reason is
-// the context's error if ctx is done, else ErrShutdown.
+// the context's error if ctx is done, else ErrShutdown. With Panicked, observers are told of a panic.
 func (f *Flow) Abort(ctx context.Context, now time.Time, c throttle.Class) Step {
 	if c == throttle.Unset {
 		c = throttle.Canceled
@@ -85,6 +127,13 @@ func (f *Flow) Abort(ctx context.Context, now time.Time, c throttle.Class) Step 
 	reason, ending := ErrShutdown, EndCanceled
 	if ctx.Err() != nil {
 		reason, ending = contextEnd(ctx)
+	}
+	if c == throttle.Panicked {
+		ending = EndPanicked
+	}
+	if f.watch != nil {
+		f.watch.abort(ctx, &f.flow, &f.policy.config, now, c, reason, ending)
+		return f.step
 	}
 	f.abort(ctx, &f.policyOrDefault().config, now, c, reason, ending)
 	return f.step
@@ -102,6 +151,9 @@ func (f *Flow) open(ctx context.Context, now time.Time) *config {
 	c := &f.policyOrDefault().config
 	if f.phase == fresh {
 		f.noRetry = carry.From(ctx).NoRetry
+		if f.watch != nil {
+			f.watch.start(ctx, &f.flow, c)
+		}
 		f.start(c, now)
 	}
 	return c

@@ -3,9 +3,12 @@ package retry
 import (
 	"context"
 	"log/slog"
+	"time"
+
+	"github.com/seed-89b3229b/retry/internal/errtree"
 )
 
-// The keys of log lines are those of telemetry.
+// The keys of log lines. A key that spans have too means the same there, in the same unit: durations are in seconds.
 const (
 	keyName        = "retry.name"
 	keyAttempt     = "retry.attempt"
@@ -13,6 +16,8 @@ const (
 	keyAttempts    = "retry.attempts"
 	keyDelay       = "retry.delay"
 	keySource      = "retry.delay.source"
+	keyDeclined    = "retry.delay.declined"
+	keyElapsed     = "retry.elapsed" // since the first failure
 	keyReason      = "retry.reason"
 	keyOutcome     = "retry.outcome"
 	keyError       = "error"
@@ -26,21 +31,13 @@ func logRetry(ctx context.Context, l *slog.Logger, e *Event) {
 	if e.Max > 0 {
 		attrs = append(attrs, slog.Int(keyMaxAttempts, e.Max))
 	}
-	l.LogAttrs(ctx, slog.LevelInfo, "retry scheduled", append(attrs,
-		slog.Duration(keyDelay, e.Delay), slog.String(keySource, e.Source.String()), slog.Any(keyError, e.Err))...)
-}
-
-// named begins the attributes of a line, with room for all. A policy without a name has none there, as in telemetry.
-func named(name string) []slog.Attr {
-	attrs := make([]slog.Attr, 0, 6)
-	if name != "" {
-		attrs = append(attrs, slog.String(keyName, name))
-	}
-	return attrs
+	attrs = append(attrs, seconds(keyDelay, e.Delay), slog.String(keySource, e.Source.String()))
+	attrs = elapsed(attrs, e.Elapsed)
+	l.LogAttrs(ctx, slog.LevelInfo, "retry scheduled", failed(attrs, e.Err)...)
 }
 
 // logEnd writes the last line of a call that failed.
-func (f *flow) logEnd(ctx context.Context, c *config) {
+func (f *flow) logEnd(ctx context.Context, c *config, now time.Time) {
 	level, message := slog.LevelWarn, "retry gave up"
 	switch {
 	case f.step.Reason == ErrNotRetryable:
@@ -53,11 +50,49 @@ func (f *flow) logEnd(ctx context.Context, c *config) {
 	}
 	attrs := append(named(c.name), slog.Int(keyAttempts, f.attempts),
 		slog.String(keyOutcome, f.ending.String()), slog.String(keyReason, reasonText(f.step.Reason)))
+	if f.failing {
+		attrs = elapsed(attrs, now.Sub(f.failed))
+	}
 	if f.step.Delay > 0 {
-		attrs = append(attrs, slog.Duration(keyDelay, f.step.Delay))
+		attrs = append(attrs, seconds(keyDeclined, f.step.Delay))
 	}
-	if f.last != nil {
-		attrs = append(attrs, slog.Any(keyError, f.last))
+	c.logger.LogAttrs(ctx, level, message, failed(attrs, f.last)...)
+}
+
+// named begins the attributes of a line, with room for all. A policy without a name has none there, as in telemetry.
+func named(name string) []slog.Attr {
+	attrs := make([]slog.Attr, 0, 12)
+	if name != "" {
+		attrs = append(attrs, slog.String(keyName, name))
 	}
-	c.logger.LogAttrs(ctx, level, message, attrs...)
+	return attrs
+}
+
+// seconds writes a duration as a number that reads the same in text and in JSON.
+func seconds(key string, d time.Duration) slog.Attr {
+	return slog.Float64(key, float64(readable(d))/float64(time.Second))
+}
+
+func elapsed(attrs []slog.Attr, d time.Duration) []slog.Attr {
+	if d > 0 {
+		attrs = append(attrs, seconds(keyElapsed, d))
+	}
+	return attrs
+}
+
+// failed adds an error, and what the first one in its tree that has a method LogAttrs() []slog.Attr knows of itself, such as
+// the request of an HTTP failure.
+func failed(attrs []slog.Attr, err error) []slog.Attr {
+	if err == nil {
+		return attrs
+	}
+	attrs = append(attrs, slog.Any(keyError, err))
+	errtree.Walk(err, func(err error) bool {
+		knows, ok := err.(interface{ LogAttrs() []slog.Attr })
+		if ok {
+			attrs = append(attrs, knows.LogAttrs()...)
+		}
+		return !ok
+	})
+	return attrs
 }

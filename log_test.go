@@ -3,6 +3,8 @@ package retry_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -27,7 +29,7 @@ func recLogger(to *bytes.Buffer, level slog.Level) *slog.Logger {
 
 func TestLogLines(t *testing.T) {
 	const scheduled = `{"level":"INFO","msg":"retry scheduled","retry.name":"job","retry.attempt":1,"retry.max_attempts":5,` +
-		`"retry.delay":1000000000,"retry.delay.source":"policy","error":"boom"}` + "\n"
+		`"retry.delay":1,"retry.delay.source":"policy","error":"boom"}` + "\n"
 	gaveUp := func(level, attempts, outcome, reason, rest string) string {
 		message := "retry gave up"
 		if outcome == "aborted" {
@@ -38,7 +40,8 @@ func TestLogLines(t *testing.T) {
 	}
 	const (
 		boom     = `,"error":"boom"`
-		delayed1 = `,"retry.delay":1000000000` + boom
+		late     = `,"retry.elapsed":1` + boom // the second failure
+		delayed1 = `,"retry.delay.declined":1` + boom
 	)
 	stop := make(chan struct{})
 	close(stop)
@@ -55,14 +58,17 @@ func TestLogLines(t *testing.T) {
 		{"recovered", recTimes(1), nil, scheduled},
 		{"recovered, no name", recTimes(1), []retry.Option{retry.WithName("")}, strings.Replace(scheduled, `"retry.name":"job",`, "", 1)},
 		{"recovered, unlimited", recTimes(1), []retry.Option{retry.WithUnlimitedAttempts()}, unlimited},
+		{"twice", recTimes(2), nil, scheduled + strings.NewReplacer(`attempt":1`, `attempt":2`, boom, late).Replace(scheduled)},
+		{"a wait that does not read well", recTimes(1), []retry.Option{recEvery(1_234_567_891)}, strings.Replace(scheduled, `delay":1`, `delay":1.235`, 1)},
+		{"a short wait", recTimes(1), []retry.Option{recEvery(1234567)}, strings.Replace(scheduled, `delay":1`, `delay":0.001235`, 1)},
 		{"told", []error{retry.After(3*time.Second, errRec)}, []retry.Option{retry.WithHint(throttle.Exact())},
-			strings.NewReplacer("1000000000", "3000000000", `"policy"`, `"server"`).Replace(scheduled)},
+			strings.NewReplacer(`delay":1`, `delay":3`, `"policy"`, `"server"`).Replace(scheduled)},
 		{"held", recTimes(1), []retry.Option{retry.WithThrottle(recReady(newRecLog(), "a", 2*time.Second))},
-			strings.NewReplacer("1000000000", "3000000000", `"policy"`, `"throttle"`).Replace(scheduled)},
+			strings.NewReplacer(`delay":1`, `delay":3`, `"policy"`, `"throttle"`).Replace(scheduled)},
 		{"exhausted", recTimes(9), []retry.Option{retry.WithMaxAttempts(2)},
 			strings.Replace(scheduled, `max_attempts":5`, `max_attempts":2`, 1) +
-				gaveUp("WARN", "2", "exhausted", "attempts exhausted", boom)},
-		{"aborted", []error{errRec, retry.Permanent(errRec)}, nil, scheduled + gaveUp("DEBUG", "2", "aborted", "not retryable", boom)},
+				gaveUp("WARN", "2", "exhausted", "attempts exhausted", late)},
+		{"aborted", []error{errRec, retry.Permanent(errRec)}, nil, scheduled + gaveUp("DEBUG", "2", "aborted", "not retryable", late)},
 		{"elapsed", recTimes(9), []retry.Option{retry.WithMaxElapsed(time.Second)},
 			gaveUp("WARN", "1", "deadline", "time budget used up", delayed1)},
 		{"elapsed, no name", recTimes(9), []retry.Option{retry.WithMaxElapsed(time.Second), retry.WithName("")},
@@ -160,4 +166,41 @@ func TestLogWithoutAnAttempt(t *testing.T) {
 		retry.WithLogger(slog.New(recContexts{slog.DiscardHandler, &got})), retry.WithObserver(&recObserver{log: newRecLog(), name: "o"}))
 	require.Error(t, err)
 	require.Equal(t, []any{"enabled", 0, "call", "retry gave up", 0, "call"}, recCompact(got))
+}
+
+// recFacts is an error that knows more than its text.
+type recFacts struct{ error }
+
+func (recFacts) LogAttrs() []slog.Attr {
+	return []slog.Attr{slog.String("peer", "db-7"), slog.Int("shard", 3)}
+}
+
+// TestLogAttrs: an error adds what it knows to each of its lines, however deep it is wrapped, but not from within another call.
+func TestLogAttrs(t *testing.T) {
+	const facts = `,"peer":"db-7","shard":3`
+	inner := retry.Run(t.Context(), func(context.Context) error { return recFacts{errRec} }, retry.WithMaxAttempts(1))
+	for name, tc := range map[string]struct {
+		err   error
+		lines int
+		want  string
+	}{
+		"itself":          {recFacts{errRec}, 2, facts},
+		"wrapped":         {fmt.Errorf("load: %w", recFacts{errRec}), 2, facts},
+		"the first":       {errors.Join(errRec, recFacts{errRec}, recFacts{errRec}), 2, facts},
+		"final":           {retry.Permanent(recFacts{errRec}), 1, facts},
+		"nil":             {fmt.Errorf("load: %w", (*recFacts)(nil)), 2, ""},
+		"an inner call's": {inner, 2, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var lines bytes.Buffer
+			err := retry.Run(t.Context(), func(context.Context) error { return tc.err }, recAtOnce, retry.WithMaxAttempts(2),
+				retry.WithLogger(recLogger(&lines, slog.LevelDebug)))
+			require.Error(t, err)
+			require.Equal(t, tc.lines, strings.Count(lines.String(), "\n"))
+			for line := range strings.Lines(lines.String()) {
+				require.True(t, strings.HasSuffix(line, `"`+tc.want+"}\n"), line)
+				require.Equal(t, tc.want != "", strings.Count(line, "peer") == 1, line)
+			}
+		})
+	}
 }

@@ -2,6 +2,7 @@ package retry
 
 import (
 	"context"
+	"time"
 
 	"github.com/seed-89b3229b/retry/throttle"
 )
@@ -18,17 +19,30 @@ func (k *call) observe(ctx context.Context, c *config) context.Context {
 }
 
 // limit is the limit of attempts as observers know it: 0 for none.
-func (k *call) limit(c *config) int {
-	if n := k.maxAttempts(c); n != unlimited {
+func (f *flow) limit(c *config) int {
+	if n := f.maxAttempts(c); n != unlimited {
 		return n
 	}
 	return 0
 }
 
-func (k *call) summary(ending Ending, err, reason error) Summary {
+// summary is the end of a call as the core has decided it.
+func (f *flow) summary(entered, now time.Time, paused time.Duration) Summary {
 	return Summary{
-		Attempts: k.attempts, At: k.now, Ending: ending, Err: err, Last: k.last, Reason: reason,
-		Elapsed: max(k.now.Sub(k.entered), 0), TotalDelay: k.paused,
+		Attempts: f.attempts, At: now, Ending: f.ending, Err: f.step.Err, Last: f.last, Reason: f.step.Reason,
+		Elapsed: max(now.Sub(entered), 0), TotalDelay: paused,
+	}
+}
+
+// describe makes the event of an attempt that was reported, from the step that followed.
+func (f *flow) describe(c *config, now time.Time, o *throttle.Outcome, e *Event) {
+	s := &f.step
+	*e = Event{
+		Name: c.name, Number: f.attempts, Max: f.limit(c), At: now, Duration: o.Duration, Err: o.Err, Class: o.Class, Signal: o.Signal,
+		Retrying: s.Action == Wait, Delay: s.Delay, Source: s.Source, Reason: s.Reason,
+	}
+	if f.failing {
+		e.Elapsed = max(now.Sub(f.failed), 0)
 	}
 }
 
@@ -40,7 +54,11 @@ func (k *call) close(ctx context.Context, c *config) {
 	}
 	k.done = true
 	if k.observation != nil {
-		defer func() { k.observation.Done(ctx, k.summary(EndPanicked, nil, nil)) }()
+		defer func() {
+			s := k.summary(k.entered, k.now, k.paused)
+			s.Ending, s.Err, s.Reason = EndPanicked, nil, nil
+			k.observation.Done(ctx, s)
+		}()
 	}
 	defer k.timeout.end()
 	k.tick()

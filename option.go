@@ -186,8 +186,9 @@ func WithOnRetry(f func(context.Context, Event)) Option { return onRetryOption(f
 func WithBeforeRetry(f func(context.Context, Event) error) Option { return beforeRetryOption(f) }
 
 // WithLogger writes one line per retry (level Info) and one when a call gives up (Warn; Info where it was cancelled; Debug
-// for a failure that is not worth a retry), with the attempt's context. A logger in a package variable is the one of before
-// main: slog.Default() there is not what slog.SetDefault sets later. Default: none.
+// for a failure that is not worth a retry), with the attempt's context. Durations are in seconds; docs/observability.md has
+// the keys. An error with a method LogAttrs() []slog.Attr, itself or wrapped, adds those attributes to its line. A logger in
+// a package variable is the one of before main: slog.Default() there is not what slog.SetDefault sets later. Default: none.
 func WithLogger(l *slog.Logger) Option { return loggerOption{l} }
 
 // WithStop ends calls in order once stop is closed: no new attempt starts, waits end at once, a running attempt finishes.

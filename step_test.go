@@ -196,11 +196,12 @@ func TestFlowDropped(t *testing.T) {
 // TestFlowIsPlain: what needs a driver is not done.
 func TestFlowIsPlain(t *testing.T) {
 	log := newRecLog()
-	o := &recObserver{log: log, name: "o"}
-	s := newRecSteps(t, retry.WithObserver(o), retry.WithOnRetry(func(context.Context, retry.Event) { log.add("onRetry") }),
-		retry.WithBeforeRetry(func(context.Context, retry.Event) error { log.add("beforeRetry"); return nil }),
-		retry.WithFallback(func(context.Context, error) (int, error) { log.add("fallback"); return 0, nil }),
+	s := newRecSteps(t, retry.WithFallback(func(context.Context, error) (int, error) { log.add("fallback"); return 0, nil }),
 		retry.WithRetryResult(func(int) bool { log.add("result"); return true }), retry.WithAttemptTimeout(1), retry.WithMaxAttempts(2), recAtOnce)
+	s.next()
+	_, timed := s.flow.Context(t.Context()).Deadline()
+	require.False(t, timed)
+	s.reports(0, throttle.Outcome{Err: errRec})
 	_, end := s.exhausts()
 	require.Equal(t, retry.ErrExhausted, end.Reason)
 	require.Empty(t, log.lines)

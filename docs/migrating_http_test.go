@@ -150,6 +150,11 @@ func migratingHTTPLines(ctx context.Context, r *http.Request, client *http.Clien
 	_, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(data))
 	found = append(found, err)
 	response, err := client.Do(r.WithContext(retryhttp.ContextWithPolicy(ctx, p)))
+	{
+		read := func(*http.Response) (User, error) { return User{}, nil }
+		user, err := retryhttp.Fetch(client, r, read)
+		found = append(found, user, err)
+	}
 	found = append(found, response, errors.Is(err, context.Canceled), errors.Is(err, retry.ErrExhausted))
 	if gaveUp, ok := errors.AsType[*retry.Error](err); ok {
 		fromFailures(gaveUp)

@@ -187,7 +187,7 @@ func migratingMoreCalls(ctx context.Context, f func(context.Context) error, poli
 	attempt, ok := retry.AttemptFrom(ctx)
 	found = append(found, attempt, ok)
 	flow := policy.Begin(time.Now(), time.Time{}, nil)
-	step := flow.Report(ctx, time.Now(), throttle.Outcome{Err: err})
+	step := flow.Fail(ctx, err, time.Now())
 	found = append(found, step)
 	for try := range retry.NewLoop(ctx).Tries() {
 		try.Fail(retry.Restart(err))

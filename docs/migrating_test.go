@@ -143,14 +143,14 @@ func TestMigrating(t *testing.T) {
 	page, err := os.ReadFile("migrating.md")
 	require.NoError(t, err)
 	var compiled string
-	for _, file := range []string{"migrating_test.go", "migrating_http_test.go", "migrating_more_test.go"} {
+	for _, file := range []string{"migrating_test.go", "migrating_http_test.go", "migrating_close_test.go", "migrating_more_test.go"} {
 		code, err := os.ReadFile(file)
 		require.NoError(t, err)
 		compiled += unindented(string(code))
 	}
 
 	blocks := regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
-	require.Equal(t, 21, len(blocks))
+	require.Equal(t, 23, len(blocks))
 	for _, block := range blocks {
 		assert.True(t, strings.Contains(compiled, unindented(block[1])), "no test compiles this block:\n%s", block[1])
 	}

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -200,6 +201,37 @@ func TestWaits(t *testing.T) {
 	err := retry.Run(t.Context(), flaky(3), retry.WithClock(clock), retry.WithStrategy(strategy.Exponential{Base: time.Second}))
 	require.NoError(t, err)
 	require.Equal(t, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, clock.Waits())
+}
+
+func readmeFetch(client *http.Client, request *http.Request, file io.Writer) ([]byte, int64, error) {
+	page, err := retryhttp.ReadAll(client, request, 10<<20)                      // of a 2xx answer, up to 10 MiB
+	n, err := retryhttp.Download{Client: client, Resume: true}.To(file, request) // only the rest, where that can be had
+	return page, n, err
+}
+
+func TestReadmeFetch(t *testing.T) {
+	requests := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Etag", `"1"`)
+		if requests++; requests%2 == 1 {
+			w.Header().Set("Content-Length", "5")
+			_, _ = w.Write([]byte("he")) // and no more
+			return
+		}
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader("hello"))
+	}))
+	defer server.Close()
+	client := readmeClient()
+	defer client.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
+	require.NoError(t, err)
+	var file strings.Builder // which cannot be set back
+	page, n, err := readmeFetch(client, request, &file)
+	require.NoError(t, err)
+	require.Equal(t, "hello", string(page))
+	require.EqualValues(t, 5, n)
+	require.Equal(t, "hello", file.String())
+	require.Equal(t, 4, requests)
 }
 
 func TestReadmeHTTP(t *testing.T) {

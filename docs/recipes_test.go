@@ -3,6 +3,7 @@ package docs_test
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,7 +25,6 @@ import (
 	"github.com/seed-89b3229b/retry/retrysql"
 	"github.com/seed-89b3229b/retry/retrytest"
 	"github.com/seed-89b3229b/retry/strategy"
-	"github.com/seed-89b3229b/retry/throttle"
 )
 
 // This file is the code of recipes.md, word for word; recipes_run_test.go runs it.
@@ -102,6 +102,22 @@ func recipeHTTP(ctx context.Context, url string) (*http.Response, error) {
 	return client.Do(request)
 }
 
+func recipeFetch(client *http.Client, request *http.Request) (User, error) {
+	user, err := retryhttp.Fetch(client, request, func(response *http.Response) (user User, err error) {
+		err = json.NewDecoder(response.Body).Decode(&user)
+		return user, err
+	})
+	return user, err
+}
+
+func recipeDownload(client *http.Client, request *http.Request, file io.Writer) (int64, error) {
+	n, err := retryhttp.Download{Client: client, Resume: true, Stall: 10 * time.Second}.To(file, request,
+		retry.WithMaxAttempts(20),
+		retry.WithResetAfter(time.Minute), // an attempt that ran that long was worth it: count anew
+	)
+	return n, err
+}
+
 func recipeStream(ctx context.Context, subscribe func(context.Context) (int, error), log *slog.Logger) error {
 	err := retry.Supervise(ctx, func(ctx context.Context) error {
 		received, err := subscribe(ctx)
@@ -154,7 +170,7 @@ func recipeSelect(ctx context.Context, policy *retry.Policy, connect func(contex
 		case <-again: // at first time.After(0)
 			step = flow.Next(ctx, time.Now()) // flow := policy.Begin(time.Now(), time.Time{}, nil)
 			if step.Action == retry.Go {
-				step = flow.Report(ctx, time.Now(), throttle.Outcome{Err: connect(ctx)})
+				step = flow.Fail(ctx, connect(flow.Context(ctx)), time.Now())
 			}
 			if again = nil; step.Action == retry.Wait {
 				again = time.After(step.Delay)
@@ -178,7 +194,7 @@ func (q *workQueue) AddAfter(key string, delay time.Duration) {
 func recipeQueue(ctx context.Context, flow *retry.Flow, reconcile func(context.Context, string) error, queue *workQueue, key string) retry.Step {
 	step := flow.Next(ctx, time.Now())
 	if step.Action == retry.Go {
-		step = flow.Report(ctx, time.Now(), throttle.Outcome{Err: reconcile(ctx, key)})
+		step = flow.Fail(ctx, reconcile(flow.Context(ctx), key), time.Now())
 	}
 	if step.Action == retry.Wait {
 		queue.AddAfter(key, step.Delay)

@@ -225,7 +225,11 @@ func (*badSource) Label(throttle.Ticket) string { return "label\xff" }
 // batch, and Prometheus the whole scrape.
 func TestTexts(t *testing.T) {
 	long := strings.Repeat("é", 1_000_000)
-	for _, text := range []string{"bad\xff", long, "x" + long} {
+	grows := strings.Repeat("a\xff", 512)               // 1024 bytes that are 2048 when they are mended
+	fits := "x" + strings.Repeat("\uFFFD", 341)         // of the full length: not cut
+	shrinks := strings.Repeat("\xff", 2000)             // 3 bytes when mended
+	edge := strings.Repeat("a", 1023) + "\xff" + "tail" // the replacement is beyond the limit
+	for _, text := range []string{"bad\xff", long, "x" + long, grows, grows + "tail", fits, shrinks, edge} {
 		r := record(observe.WithErrorType(func(err error) string {
 			if errors.Is(err, errInvalid) {
 				return text
@@ -245,8 +249,10 @@ func TestTexts(t *testing.T) {
 		check := func(where, text string) {
 			seen++
 			assert.True(t, utf8.ValidString(text), "%s: %.60q", where, text)
-			assert.LessOrEqual(t, len(text), 1024+len("… attempt"), where)
-			assert.NotContains(t, strings.TrimPrefix(text, "bad\uFFFD"), "\uFFFD…", "cut within a letter")
+			assert.LessOrEqual(t, len(strings.TrimSuffix(strings.TrimSuffix(text, " attempt"), "…")), 1024, where)
+			if strings.Contains(text, "é") {
+				assert.NotContains(t, text, "\uFFFD", "cut within a letter")
+			}
 		}
 		require.Len(t, r.spans.Ended(), 4*2+1+2)
 		for _, s := range r.spans.Ended() {
@@ -264,6 +270,9 @@ func TestTexts(t *testing.T) {
 			}
 		}
 		assert.Greater(t, seen, 60)
+		if text == fits {
+			assert.Contains(t, r.tree(t), fits+`"`)
+		}
 	}
 }
 

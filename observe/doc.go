@@ -25,6 +25,9 @@
 // retry.Supervise that ended without an error. It is no retry: the attempts that are measured for an operation are one, and
 // one more for each failure that was retried, and the pace of such work is not measured as a delay.
 //
+// A retry.Flow is seen as any other call is, with metrics by the times that it is given; its spans take the tracer's time, and
+// Flow.Context makes the operation's spans children of the attempt's.
+//
 // There are no span events and no links. Log lines are those of retry.WithLogger; they carry the context of the attempt, so
 // that a handler which looks for the span finds it.
 //
@@ -52,12 +55,12 @@
 // without it, and there is no error.type.
 //
 // error.type is, of the attempt's failure (of the last attempt's, for an operation): what WithErrorType says; what a method
-// ErrorType() string in the error's tree says (the status, of an answer to retryhttp); unacceptable_result; timeout; canceled;
-// or the type of the error below the wrappers of fmt and errors, as semconv.ErrorType writes it. An operation that ended before
+// ErrorType() string in the error's tree says (the status, of an answer to retryhttp); the name of the code, such as
+// UNAVAILABLE, of an error with a gRPC status; unacceptable_result; timeout; canceled; or the type of the error below the wrappers of fmt and errors, as semconv.ErrorType writes it. An operation that ended before
 // its first attempt has throttled, timeout or canceled. A panic is panic. What is beyond the limit is _OTHER, and so is an error
 // that panics when it is asked.
 //
-// All texts are valid UTF-8, as exporters must have it, and cut after 1024 bytes.
+// All texts are valid UTF-8, as exporters must have it, and of 1024 bytes at most, besides the … where they were cut.
 //
 // # What it costs
 //
@@ -80,7 +83,8 @@
 //
 // HTTP requests traced by otelhttp: put Transport inside, and each request says which resend it is.
 //
-// Errors that should be told apart, such as by status code: WithErrorType, or a method ErrorType() string on them.
+// Errors that should be told apart: WithErrorType, or a method ErrorType() string on them. Those of HTTP (retryhttp) and gRPC
+// are told apart by their code as they are.
 //
 // Errors whose text must not leave the process: WithStatusDescription.
 //

@@ -81,19 +81,23 @@ func column(rows [][]string, i int) (cells []string) {
 	return cells
 }
 
-// TestDocumentedAttributes: the table has every key, no other, and each on the spans that the golden files have it on.
-func TestDocumentedAttributes(t *testing.T) {
-	rows := table(t, "| attribute | on | type | present | meaning |")
-	assert.ElementsMatch(t, append(constants(t, "Key"), "http.request.resend_count"), column(rows, 0))
+const keyHeader = "| key | type | spans | metrics | log lines | meaning |"
 
+// TestDocumentedSpanKeys: the table of keys has every one of the package, and each on the spans that the golden files have it on.
+func TestDocumentedSpanKeys(t *testing.T) {
+	var ofSpans []string
 	documented := map[string]bool{}
-	for _, row := range rows {
+	for _, row := range table(t, keyHeader) {
 		for _, kind := range []string{"operation", "attempt"} {
-			if strings.HasPrefix(row[1], kind) || strings.HasPrefix(row[1], "both") || strings.HasSuffix(row[1], "*") {
+			if strings.HasPrefix(row[2], kind) || strings.HasPrefix(row[2], "both") || strings.HasSuffix(row[2], "*") {
 				documented[kind+" "+row[0]] = true
+				ofSpans = append(ofSpans, row[0])
 			}
 		}
 	}
+	slices.Sort(ofSpans)
+	assert.ElementsMatch(t, constants(t, "Key"), slices.Compact(ofSpans))
+
 	files, err := filepath.Glob("testdata/*.golden")
 	require.NoError(t, err)
 	found := map[string]bool{}
@@ -129,14 +133,14 @@ func TestDocumentedOutcomes(t *testing.T) {
 	require.Equal(t, "invalid", (retry.EndPanicked + 1).String(), "a new ending needs a line here")
 	assert.Equal(t, endings, column(table(t, "| `retry.outcome` | why the operation ended | reasons |"), 0))
 	sources := []string{retry.SourcePolicy.String(), retry.SourceServer.String(), retry.SourceThrottle.String()}
-	for _, row := range table(t, "| attribute | on | type | present | meaning |") {
+	for _, row := range table(t, keyHeader) {
 		switch {
-		case row[0] == string(observe.KeyOutcome) && row[1] == "operation":
-			assert.Equal(t, strings.Join(endings, ", "), row[4])
+		case row[0] == string(observe.KeyOutcome) && row[2] == "operation":
+			assert.Equal(t, strings.Join(endings, ", "), row[5])
 		case row[0] == string(observe.KeyOutcome):
-			assert.Equal(t, strings.Join(constants(t, "Outcome"), ", "), row[4])
+			assert.Equal(t, strings.Join(constants(t, "Outcome"), ", "), row[5])
 		case row[0] == string(observe.KeyDelaySource):
-			assert.Equal(t, "who asked for that wait: "+strings.Join(sources, ", "), row[4])
+			assert.Equal(t, "who asked for that wait: "+strings.Join(sources, ", "), row[5])
 		}
 	}
 }
@@ -201,6 +205,13 @@ func TestDocumentedMetrics(t *testing.T) {
 			named = append(named, key)
 		}
 		assert.ElementsMatch(t, regexp.MustCompile(`[a-z]+\.[a-z.]+`).FindAllString(row[3], -1), named, m.Name)
+		var inKeys []string
+		for _, key := range table(t, keyHeader) {
+			if slices.Contains(strings.Split(key[3], ", "), m.Name) {
+				inKeys = append(inKeys, key[0])
+			}
+		}
+		assert.ElementsMatch(t, inKeys, named, m.Name)
 	}
 	require.Len(t, r.collect(t), len(rows), "every metric was there to see")
 }

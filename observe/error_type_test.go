@@ -32,6 +32,19 @@ type valueError struct{}
 
 func (valueError) Error() string { return "value" }
 
+// rpcError has the shape of the errors of google.golang.org/grpc, whose result has more methods. A nil status has code 0.
+type (
+	rpcError  struct{ *rpcStatus }
+	rpcStatus struct{ code rpcCode }
+	rpcCode   uint32
+	rpcKind   struct{ rpcError }
+)
+
+func (rpcError) Error() string            { return "rpc error" }
+func (e rpcError) GRPCStatus() *rpcStatus { return e.rpcStatus }
+func (s *rpcStatus) Code() rpcCode        { return s.code }
+func (rpcKind) ErrorType() string         { return "own" }
+
 type isCanceled struct{}
 
 func (isCanceled) Error() string        { return "gone" }
@@ -68,6 +81,15 @@ func TestErrorType(t *testing.T) {
 		{valueError{}, "github.com/seed-89b3229b/retry/observe_test.valueError"},
 		{syscall.ECONNREFUSED, "syscall.Errno"},
 		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "*net.OpError"},
+		{rpcError{&rpcStatus{14}}, "UNAVAILABLE"},
+		{fmt.Errorf("load: %w", retry.Permanent(rpcError{&rpcStatus{5}})), "NOT_FOUND"},
+		{errors.Join(context.DeadlineExceeded, rpcError{&rpcStatus{4}}), "DEADLINE_EXCEEDED"},
+		{rpcError{&rpcStatus{1}}, "CANCELLED"},
+		{rpcError{&rpcStatus{99}}, "CODE(99)"},
+		{rpcKind{rpcError{&rpcStatus{14}}}, "own"},
+		{errors.Join(rpcError{&rpcStatus{14}}, kindError{"own"}), "own"},
+		{rpcError{&rpcStatus{0}}, "github.com/seed-89b3229b/retry/observe_test.rpcError"}, // OK says nothing of a failure
+		{rpcError{}, "github.com/seed-89b3229b/retry/observe_test.rpcError"},
 		{fmt.Errorf("load: %w", errRefused), "*observe_test.dialError"},
 		{fmt.Errorf("load: %w and %w", errRefused, errInvalid), "*observe_test.dialError"},
 		{errors.Join(errRefused, errInvalid), "*observe_test.dialError"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/internal/errtree"
+	"github.com/seed-89b3229b/retry/internal/grpccode"
 )
 
 // ErrorTypeLimit is how many values of error.type an Observer uses at most, those of the package included. What is met
@@ -54,8 +55,8 @@ func newClassifier(custom func(error) string) *classifier {
 
 func (c *classifier) text(t errorType) string { return (*c.texts.Load())[t] }
 
-// of classifies an attempt's failure: what WithErrorType says, an ErrorType method anywhere in the tree, an unacceptable
-// result, a timeout, a cancellation, else the type below the wrappers that say nothing.
+// of classifies an attempt's failure: what WithErrorType says, an ErrorType method anywhere in the tree, the code of a gRPC
+// status, an unacceptable result, a timeout, a cancellation, else the type below the wrappers that say nothing.
 func (c *classifier) of(err error) (t errorType) {
 	defer recovered(string(KeyErrorType), err, func() { t = typeOther })
 	if c.custom != nil {
@@ -64,10 +65,14 @@ func (c *classifier) of(err error) (t errorType) {
 		}
 	}
 	var text string
-	var unacceptable, timeout, canceled bool
+	var status uint32
+	var coded, unacceptable, timeout, canceled bool
 	errtree.Walk(err, func(err error) bool {
 		if e, ok := err.(interface{ ErrorType() string }); ok {
 			text = e.ErrorType()
+		}
+		if !coded {
+			status, coded = grpccode.At(err)
 		}
 		timeout = timeout || errtree.TimedOut(err) || says(err, context.DeadlineExceeded)
 		canceled = canceled || says(err, context.Canceled)
@@ -77,6 +82,8 @@ func (c *classifier) of(err error) (t errorType) {
 	switch {
 	case text != "":
 		return c.intern(text)
+	case coded:
+		return c.intern(grpccode.Name(status))
 	case unacceptable:
 		return typeUnacceptable
 	case timeout:

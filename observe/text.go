@@ -12,19 +12,31 @@ import (
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
-// textLimit is how many bytes a text may have.
+// textLimit is how many bytes a text may have before the mark that it was cut.
 const textLimit = 1024
 
-// clean makes a text fit to be sent: one that is not UTF-8 costs an exporter the whole batch, or the whole scrape.
+// clean makes a text fit to be sent: one that is not UTF-8 costs an exporter the whole batch, or the whole scrape. The
+// replacement of a wrong byte takes three, so the text is cut before it is mended, to spare work, and again afterwards.
 func clean(text string) string {
-	if len(text) > textLimit {
-		end := textLimit
-		for end > textLimit-utf8.UTFMax && !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end] + "…"
+	head := cut(text)
+	valid := strings.ToValidUTF8(head, "\uFFFD")
+	kept := cut(valid)
+	if len(head) < len(text) || len(kept) < len(valid) {
+		kept += "…"
 	}
-	return strings.ToValidUTF8(text, "\uFFFD")
+	return kept
+}
+
+// cut takes away what is beyond the limit, and what is left of a letter there.
+func cut(text string) string {
+	if len(text) <= textLimit {
+		return text
+	}
+	end := textLimit
+	for end > textLimit-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
 }
 
 // describe is the description of a failed span's status.

@@ -16,9 +16,12 @@ import (
 // again, for safety or because it makes no sense. Whether one that may be sent again should be is left to the policy's
 // conditions, and after them to the Failure's verdict.
 func (f *flight) classify(err error) throttle.Outcome {
+	if f.settled != nil {
+		return *f.settled
+	}
 	if err == nil && f.response != nil && f.expired() {
 		// The timeout passed while Base returned: the body would break off.
-		closeBody(f.response.Body)
+		f.t.shut(f.response.Body)
 		f.response, err = nil, context.Cause(f.attempt)
 	}
 	switch {
@@ -28,7 +31,7 @@ func (f *flight) classify(err error) throttle.Outcome {
 		return f.failed(err)
 	case f.response == nil:
 		return throttle.Outcome{Err: errNoResponse, Decided: throttle.No}
-	case !f.t.failing(f.response.StatusCode):
+	case !f.failing():
 		return throttle.Outcome{}
 	}
 	return f.answered()
@@ -48,12 +51,12 @@ func (f *flight) failed(err error) throttle.Outcome {
 	case hopeless:
 		fail.verdict = condition.Stop // but a condition may know better
 	case !f.repeatable():
-		o.Decided, o.Class = throttle.No, f.classOf(fail)
+		f.forbid(&o, fail, !fail.Sent || f.safe)
 		if (!fail.Sent || f.safe) && o.Class != throttle.Unset && o.Class != throttle.Canceled {
 			fail.Err = &bodyError{err} // nothing else speaks against another attempt
 		}
 	case fail.Sent && !f.safe:
-		o.Decided, o.Class = throttle.No, f.classOf(fail)
+		f.forbid(&o, fail, false)
 	case http2.code == enhanceYourCalm:
 		fail.verdict = condition.Throttled
 	case unknownHost(err):
@@ -87,11 +90,12 @@ func (f *flight) answered() throttle.Outcome {
 	}
 	switch {
 	case s.Retry == throttle.No: // the executor takes it from the signal
+		fail.veto = vetoServer
 	case !f.repeatable():
-		o.Decided, o.Class = throttle.No, f.classOf(fail)
-	case s.Retry == throttle.Yes || f.safe || repeat == RepeatAlways:
-	case repeat == RepeatIdempotent || code >= 500:
-		o.Decided, o.Class = throttle.No, f.classOf(fail)
+		f.forbid(&o, fail, f.safe || repeat == RepeatAlways)
+	case f.safe || f.hops == 0 && (s.Retry == throttle.Yes || repeat == RepeatAlways):
+	case repeat == RepeatIdempotent || code >= 500 || f.hops > 0:
+		f.forbid(&o, fail, false)
 	}
 	return o
 }
@@ -119,6 +123,9 @@ func (f *flight) classOf(fail *Failure) throttle.Class {
 
 // sent reports whether the server may have seen the request of an attempt that failed with err.
 func (f *flight) sent(err error) bool {
+	if f.hops > 0 {
+		return true // what led to the redirect was
+	}
 	if f.traced() {
 		return f.probe.sent(f.attempt.Err() != nil)
 	}

@@ -49,13 +49,20 @@
 // their connections are used again, and closed.
 //
 // The body of the answer is the caller's to read: if it breaks off, that is the error of Read, and nothing is repeated.
-// Where that matters, read it within the operation of a retry.Do around a plain client.
+// Where that matters, have it read within the attempt: by Fetch, ReadAll or Download, with this client or any other.
+//
+//	user, err := retryhttp.Fetch(client, request, func(response *http.Response) (user User, err error) {
+//		err = json.NewDecoder(response.Body).Decode(&user)
+//		return user, err
+//	})
+//
+// Attempts says how many attempts an answer took. Failure.NotRepeated says why a request was not sent again.
 //
 // # Which setting
 //
 //   - How often, how long, logs, metrics: the policy. Its conditions get a *Failure, with request and response.
 //   - One attempt that hangs: retry.WithAttemptTimeout. It covers the time until the header of the response is there;
-//     the body may then take as long as it likes.
+//     the body may then take as long as it likes. With Fetch it covers the body too; for large ones there is Download.Stall.
 //   - The whole call with all its waits: a deadline in the request's context. No wait is begun that would outlast it.
 //   - http.Client.Timeout is the trap: it spans all attempts and waits, and reading the body too. A Timeout that was
 //     right for one attempt leaves no time for a second.
@@ -68,6 +75,7 @@
 //     for as long; without it nothing is remembered.
 //   - Several API tokens: a pool.Pool and retry.WithHint(throttle.Ignore()) in the policy, and a Transport.Sign that
 //     sets the field with Pool.Key of the request's context.
+//   - Cookies of answers that are repeated: a Transport.Jar, the same as the client's.
 //   - A dependency that is down for good: a Transport.Budget for each host.
 //   - One request: retry.ContextWithoutRetry and ContextWithPolicy, through its context.
 //

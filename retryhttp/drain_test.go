@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -135,15 +136,20 @@ func (b *watchedBody) Close() error {
 // TestDrainTime: a body that comes to nothing is given up after DrainTime, which is part of the wait.
 func TestDrainTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		var closed []time.Duration
 		began := time.Now()
 		transport := retryhttp.NewTransport(roundTripper(func(*http.Request) (*http.Response, error) {
+			mu.Lock()
+			defer mu.Unlock()
 			if len(closed) == 2 {
 				return answer(200, ""), nil
 			}
 			response := answer(503, "")
 			r, w := io.Pipe()
 			response.Body = closing{r, func() {
+				mu.Lock()
+				defer mu.Unlock()
 				closed = append(closed, time.Since(began))
 				_ = w.Close()
 			}}

@@ -38,9 +38,11 @@ type Failure struct {
 
 	signal  throttle.Signal
 	verdict condition.Verdict // where the policy's conditions leave it open
+	veto    string            // why they are not asked
 }
 
-// Error returns Err's text, or what was answered, such as `503 Service Unavailable (GET example.com)`.
+// Error returns Err's text, or what was answered, such as `503 Service Unavailable (GET example.com/orders)`: no query, no
+// user information.
 func (f *Failure) Error() string {
 	switch {
 	case f == nil:
@@ -57,11 +59,7 @@ func (f *Failure) Error() string {
 	if f.Request == nil || f.Request.URL == nil {
 		return text
 	}
-	method := f.Request.Method
-	if method == "" {
-		method = http.MethodGet
-	}
-	return text + " (" + method + " " + f.Request.URL.Host + ")"
+	return text + " (" + f.method() + " " + f.Request.URL.Host + pathOf(f.Request.URL) + ")"
 }
 
 // Unwrap returns Err.

@@ -46,9 +46,9 @@ func TestFailure(t *testing.T) {
 	f.Request = &http.Request{}
 	assert.EqualError(t, f, "599")
 	f.Request, f.Response.StatusCode = get(t), 404
-	assert.EqualError(t, f, "404 Not Found (GET example.com)")
+	assert.EqualError(t, f, "404 Not Found (GET example.com/)")
 	f.Request.Method = ""
-	assert.EqualError(t, f, "404 Not Found (GET example.com)")
+	assert.EqualError(t, f, "404 Not Found (GET example.com/)")
 }
 
 // TestFailureFitsConditions: what the condition package asks of errors is answered.
@@ -110,5 +110,5 @@ func TestObserversSeeThePolicy(t *testing.T) {
 	attemptsFor(t, transport, get(t), 503)
 	require.Len(t, events, 1)
 	assert.Equal(t, "orders", events[0].Name)
-	assert.EqualError(t, events[0].Err, "503 Service Unavailable (GET example.com)")
+	assert.EqualError(t, events[0].Err, "503 Service Unavailable (GET example.com/)")
 }

@@ -31,13 +31,19 @@ type flight struct {
 	attempt  context.Context // the attempt's; the flight itself if that has none
 	probe    *probe
 	first    probe
-	response *http.Response // nil: none, or thrown away
-	failure  *Failure       // of the last attempt that failed
-	unknown  bool           // what became of an attempt before this one
-	kept     keptBody       // the body of response, if it is returned
-	detour   detour         // from the connections of earlier attempts
-	unready  bool           // the attempt was not made for want of a request to send
-	landed   bool           // the call is over, without a panic
+	response *http.Response    // nil: none, or thrown away
+	failure  *Failure          // of the last attempt that failed
+	unknown  bool              // what became of an attempt before this one
+	detour   detour            // from the connections of earlier attempts
+	kept     keptBody          // the body of response, if it is returned
+	counted  *http.Request     // that of the response that is returned, with f as its context
+	cookies  []*http.Cookie    // the Jar's at the first attempt
+	fetch    *fetch            // it is part of one; nil: none
+	hops     int               // flights before it in the same attempt
+	err      error             // of its attempt, if it is part of a fetch
+	settled  *throttle.Outcome // the judgement, where that was made already
+	unready  bool              // the attempt was not made for want of a request to send
+	landed   bool              // the call is over, without a panic
 }
 
 // Value finds the flight itself, beside what the request's context has.
@@ -71,8 +77,9 @@ func (f *flight) begin() {
 func (f *flight) try(ctx context.Context) (*flight, error) {
 	f.number++
 	f.attempt = ctx
-	f.probe = &f.first
-	if f.number > 1 {
+	if f.number == 1 {
+		f.probe = &f.first
+	} else {
 		if f.failure.HTTPStatusCode() == http.StatusMisdirectedRequest {
 			f.leaveMisdirected()
 		}
@@ -89,7 +96,7 @@ func (f *flight) try(ctx context.Context) (*flight, error) {
 	f.unready, f.passed = false, true
 	response, err := f.send(r)
 	if err != nil && response != nil { // against the contract; the error counts, as in http.Client
-		closeBody(response.Body)
+		f.t.shut(response.Body)
 		response = nil
 	}
 	if errtree.IsNil(err) { // a nil pointer too
@@ -102,6 +109,7 @@ func (f *flight) try(ctx context.Context) (*flight, error) {
 		}
 	}
 	f.response = response
+	f.storeCookies()
 	return f, err
 }
 
@@ -126,7 +134,7 @@ func (f *flight) prepare() (r *http.Request, err error) {
 	}
 	f.watch()
 	ctx := f.probe.attach(f.attempt, !f.safe)
-	if t := f.t; t.AttemptHeaders != nil || t.Sign != nil || f.key != "" {
+	if t := f.t; t.AttemptHeaders != nil || t.Sign != nil || t.Jar != nil || f.key != "" {
 		r = f.request.Clone(ctx)
 		r.Trailer = f.request.Trailer // which the caller may fill in while the body is read
 	} else {
@@ -141,12 +149,15 @@ func (f *flight) prepare() (r *http.Request, err error) {
 	}
 	made, ready := r, false
 	defer func() {
-		if !ready && f.number > 1 {
+		if !ready && f.number > 1 && f.fetch == nil {
 			closeBody(made.Body) // of this attempt alone
 		}
 	}()
 	if f.key != "" {
 		r.Header.Set(idempotencyKey, f.key)
+	}
+	if f.t.Jar != nil {
+		f.sendCookies(r)
 	}
 	if f.t.AttemptHeaders != nil {
 		f.t.AttemptHeaders(r.Header, f.facts())
@@ -169,7 +180,7 @@ func (f *flight) fill(r *http.Request) error {
 		if f.t.BufferBody > 0 {
 			r.GetBody = f.body.again
 		}
-	case f.number > 1:
+	case f.number > 1 && f.fetch == nil:
 		body, err := r.GetBody()
 		if err != nil {
 			return err
@@ -184,6 +195,9 @@ func (f *flight) fill(r *http.Request) error {
 
 // repeatable reports whether the request's body can be sent again.
 func (f *flight) repeatable() bool {
+	if f.fetch != nil {
+		f = &f.fetch.whole
+	}
 	return f.body == nil || f.body.repeatable()
 }
 
@@ -205,13 +219,14 @@ func (f *flight) result(err error) (*http.Response, error) {
 			return nil, surface(err)
 		}
 	}
+	f.count()
 	return f.response, nil
 }
 
 // end closes what nobody else will close.
 func (f *flight) end() {
 	if f.response != nil && !f.landed {
-		closeBody(f.response.Body)
+		f.t.shut(f.response.Body)
 	}
 	switch {
 	case f.body != nil:

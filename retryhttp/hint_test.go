@@ -5,7 +5,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"runtime"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -262,6 +265,35 @@ func TestBudget(t *testing.T) {
 	assert.Equal(t, []string{"a.com", "b.com:8080", "free.com"}, made)
 	assert.Equal(t, &countingBudget{started: 8, charged: 4*3 + 4*2, settled: 8}, budgets["a.com"])
 	assert.Equal(t, &countingBudget{started: 4, charged: 2*3 + 2*2, settled: 4}, budgets["b.com:8080"])
+}
+
+// TestBudgetIsMadeOnce, though fifty first requests come at the same time, with two policies.
+func TestBudgetIsMadeOnce(t *testing.T) {
+	var made atomic.Int32
+	transport := retryhttp.NewTransport(&answers{codes: []int{200}})
+	transport.Budget = func(string) throttle.Budget {
+		made.Add(1)
+		for range 1000 {
+			runtime.Gosched() // the others come meanwhile
+		}
+		return new(throttle.TokenBudget)
+	}
+	other := retry.MustNew(atOnce)
+	var all sync.WaitGroup
+	for i := range 50 {
+		r := newRequest(t, "GET", "http://a.com", nil)
+		if i%2 == 0 {
+			r = r.WithContext(retryhttp.ContextWithPolicy(r.Context(), other))
+		}
+		all.Go(func() {
+			response, err := transport.RoundTrip(r)
+			if assert.NoError(t, err) {
+				_ = response.Body.Close()
+			}
+		})
+	}
+	all.Wait()
+	assert.Equal(t, int32(1), made.Load())
 }
 
 // TestBudgetOfABusyHost is not forgotten while the host is called, however many others there are: a policy that comes later

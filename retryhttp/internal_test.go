@@ -3,42 +3,62 @@ package retryhttp
 import (
 	"io"
 	"net/http/httptrace"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 )
 
-// TestRecent: at least recentLimit entries are kept, at most twice as many, and those last that nobody asked for.
+// TestRecent: at least recentLimit entries are kept, at most twice as many, and those last that were not asked for.
 func TestRecent(t *testing.T) {
 	var r recent[int, int]
-	_, ok := r.get(-1)
-	assert.False(t, ok)
-	assert.Equal(t, 7, r.put(-1, 7))
-	assert.Equal(t, 7, r.put(-1, 8), "the one that was there")
+	value := func(n int) func() int { return func() int { return n } }
+	assert.Equal(t, 7, r.of(-1, value(7)))
+	assert.Equal(t, 7, r.of(-1, value(8)), "the one that was there")
 	for i := range 10 * recentLimit {
-		r.put(i, i)
-		v, ok := r.get(-1)
-		assert.True(t, ok, "asked for again and again")
-		assert.Equal(t, 7, v)
+		r.of(i, value(i))
+		assert.Equal(t, 7, r.of(-1, value(9)), "asked for again and again")
 		assert.LessOrEqual(t, len(r.young)+len(r.old), 2*recentLimit)
 		if back := i - recentLimit/2; back >= 0 && i%100 == 0 {
-			v, ok := r.get(back)
-			assert.True(t, ok)
-			assert.Equal(t, back, v)
+			assert.Equal(t, back, r.of(back, value(-1)))
 		}
 	}
-	_, ok = r.get(0)
-	assert.False(t, ok)
+	assert.Equal(t, -1, r.of(0, value(-1)), "forgotten, and made anew")
 
 	r = recent[int, int]{}
-	r.put(1, 1)
+	r.of(1, value(1))
 	for i := range recentLimit {
-		r.put(10+i, 0)
+		r.of(10+i, value(0))
 	}
 	assert.NotContains(t, r.young, 1)
-	assert.Equal(t, 1, r.put(1, 2), "the old count too")
+	assert.Equal(t, 1, r.of(1, value(2)), "the old count too")
+}
+
+// TestRecentMakesOnce, however many ask at the same time, and again only after a panic.
+func TestRecentMakesOnce(t *testing.T) {
+	var r recent[string, int]
+	calls := 0
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			assert.Equal(t, 7, r.of("a", func() int {
+				calls++ // a race, if two could be here
+				for range 1000 {
+					runtime.Gosched()
+				}
+				return 7
+			}))
+		})
+	}
+	all.Wait()
+	assert.Equal(t, 1, calls)
+
+	assert.Panics(t, func() { r.of("b", func() int { panic("no budget") }) })
+	assert.Equal(t, 8, r.of("b", func() int { return 8 }))
+	assert.Equal(t, 8, r.of("b", nil))
 }
 
 // TestProbe goes through what a probe may have seen. Two of the cases are races of HTTP/2 that no server can bring about at will.

@@ -10,6 +10,13 @@ import (
 // keep hands the attempt's context over to the response's body: what comes later would be lost with it.
 func (f *flight) keep(release context.CancelFunc) *flight {
 	r := f.response
+	if f.fetch != nil { // nothing is left to be read later
+		defer release()
+		if r != nil {
+			f.retain()
+		}
+		return f
+	}
 	if r == nil || r.Body == nil || r.Body == http.NoBody || !f.ownContext() {
 		release()
 		return f

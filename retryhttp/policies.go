@@ -3,7 +3,6 @@ package retryhttp
 import (
 	"net/http"
 	"strings"
-	"sync"
 
 	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/throttle"
@@ -47,27 +46,26 @@ type derived struct {
 
 var defaultPolicy = new(retry.Policy)
 
-// policyFor returns the policy for a request. One is derived for each host, once, so that nothing is put together for a
+// policyFor returns the policy for a request; override is that of its context, if it has one. One is derived for each host, once, so that nothing is put together for a
 // single request.
-func (t *Transport) policyFor(r *http.Request) (*retry.Policy, error) {
+func (t *Transport) policyFor(r *http.Request, override *retry.Policy) (*retry.Policy, error) {
 	if t == nil {
 		return nil, t.Validate()
 	}
 	key := policyKey{policy: t.Policy}
-	if p, ok := r.Context().Value(overrideKey{}).(*retry.Policy); ok {
-		key.policy = p
+	if override != nil {
+		key.policy = override
 	}
 	if t.Budget != nil || t.Gate != nil && t.Keys == nil {
 		key.host = hostOf(r)
 	}
 	if t.Budget != nil {
-		t.budgets.get(key.host) // so that it is remembered as long as the policies which have it
+		t.budgets.entry(key.host) // so that it is remembered as long as the policies which have it
 	}
-	d, ok := t.policies.get(key)
-	if !ok {
+	d := t.policies.of(key, func() derived {
 		p, err := t.derive(key)
-		d = t.policies.put(key, derived{p, err})
-	}
+		return derived{p, err}
+	})
 	return d.policy, d.err
 }
 
@@ -112,61 +110,5 @@ func (t *Transport) derive(key policyKey) (*retry.Policy, error) {
 
 // budget returns the host's budget, which all policies share.
 func (t *Transport) budget(h host) throttle.Budget {
-	b, ok := t.budgets.get(h)
-	if !ok {
-		b = t.budgets.put(h, t.Budget(h.name))
-	}
-	return b
-}
-
-// recentLimit is how many entries a recent keeps at least.
-const recentLimit = 1000
-
-// recent is a map that forgets what was not asked for lately. The zero recent is ready for use, by many goroutines.
-type recent[K comparable, V any] struct {
-	mu         sync.RWMutex
-	young, old map[K]V
-}
-
-func (r *recent[K, V]) get(k K) (v V, ok bool) {
-	r.mu.RLock()
-	v, ok = r.young[k]
-	r.mu.RUnlock()
-	if ok {
-		return v, true
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if v, ok = r.young[k]; ok {
-		return v, true
-	}
-	if v, ok = r.old[k]; ok {
-		r.keep(k, v)
-	}
-	return v, ok
-}
-
-// put adds an entry, unless there is one: it returns the one that counts.
-func (r *recent[K, V]) put(k K, v V) V {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if had, ok := r.young[k]; ok {
-		return had
-	}
-	if had, ok := r.old[k]; ok {
-		v = had
-	}
-	r.keep(k, v)
-	return v
-}
-
-// keep makes an entry one of the young, which become the old when there are enough of them. The caller holds mu.
-func (r *recent[K, V]) keep(k K, v V) {
-	if len(r.young) >= recentLimit {
-		r.old, r.young = r.young, nil
-	}
-	if r.young == nil {
-		r.young = make(map[K]V)
-	}
-	r.young[k] = v
+	return t.budgets.of(h, func() throttle.Budget { return t.Budget(h.name) })
 }

@@ -52,6 +52,18 @@ func (t *Transport) failing(code int) bool {
 	return code >= 400 || t.Statuses != nil && t.Statuses[code] != RepeatNever
 }
 
+// failing is the same of the flight's answer. What a fetch reads are successes only, or what it says it takes.
+func (f *flight) failing() bool {
+	code := f.response.StatusCode
+	if f.fetch == nil {
+		return f.t.failing(code)
+	}
+	if takes := f.fetch.takes; takes != nil && takes(code) {
+		return false
+	}
+	return code < 200 || code > 299 || f.t.failing(code)
+}
+
 func (t *Transport) repeat(code int, s *throttle.Signal) Repeat {
 	if r, ok := t.Statuses[code]; ok {
 		return r

@@ -56,7 +56,8 @@ type Transport struct {
 	Keys func(r *http.Request, keys []throttle.Key) []throttle.Key
 	// Budget makes the budget of a host, which the requests to it share. It gets the host's name, in lower case and with
 	// the port unless that is the scheme's own, and is called once for each scheme and name, and again only if there were
-	// a thousand others since the last request. A nil Budget of a host is none. Nil: that of the Policy.
+	// a thousand others since the last request, or if it panicked; the host's requests wait for it. A nil Budget of a host
+	// is none. Nil: that of the Policy.
 	Budget func(host string) throttle.Budget
 	// Idempotent reports whether a request that the server may have seen can be sent again. Nil: IsIdempotent. A request
 	// with a generated key always can.
@@ -65,6 +66,10 @@ type Transport struct {
 	// attempts; the server must know what to do with it. A redirect is another request, with a key of its own. "": none
 	// for this request. Nil: off. NewKey makes random ones.
 	IdempotencyKey func(r *http.Request) string
+	// Jar gets the cookies of every answer, and each attempt is sent with the cookies that it then has, in place of those of
+	// the request that have the same names. Without it cookies of an answer that leads to another attempt are lost (RFC
+	// 6265, section 3, has them obeyed, whatever the status). Give it the Jar of the http.Client, if that has one. Nil: none.
+	Jar http.CookieJar
 	// Statuses says which answers are failures worth another attempt, beside or instead of the defaults (Repeat). Codes
 	// below 400 are possible.
 	Statuses map[int]Repeat
@@ -75,7 +80,8 @@ type Transport struct {
 	// DrainBytes and DrainTime limit what is read of the body of a response that is thrown away, so that its connection
 	// can be used again. A longer body, and one that takes longer, is closed, and its connection with it. 0:
 	// DefaultDrainBytes, DefaultDrainTime; negative: no reading. DrainTime is real time, and part of the wait that
-	// follows.
+	// follows. It limits closing the body too, which may block; where DrainTime is negative, that has
+	// DefaultDrainTime.
 	DrainBytes int64
 	DrainTime  time.Duration
 	// AttemptHeaders sets header fields that tell the server which attempt this is: AWSHeaders, GRPCHeaders, or your
@@ -124,9 +130,13 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r == nil {
 		return nil, errors.New("retryhttp: nil Request")
 	}
+	override, part := overrideOf(r.Context())
+	if part != nil && part.sending && part.whole.t == t {
+		return part.roundTrip(r)
+	}
 	f := &flight{Context: r.Context(), t: t, request: r}
 	defer f.end()
-	policy, err := t.policyFor(r)
+	policy, err := t.policyFor(r, override)
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +165,8 @@ func (t *Transport) Validate() error {
 		return t.err
 	case t.Base != nil && errtree.IsNil(t.Base):
 		return &retry.ConfigError{Option: "Transport.Base", Value: t.Base, Problem: "must not be a nil pointer or function"}
+	case t.Jar != nil && errtree.IsNil(t.Jar):
+		return &retry.ConfigError{Option: "Transport.Jar", Value: t.Jar, Problem: "must not be a nil pointer or function"}
 	}
 	for _, code := range slices.Sorted(maps.Keys(t.Statuses)) {
 		repeat := t.Statuses[code]

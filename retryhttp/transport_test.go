@@ -150,7 +150,7 @@ func TestErrorOnExhausted(t *testing.T) {
 	response, err := transport.RoundTrip(get(t))
 	require.Nil(t, response)
 	require.ErrorIs(t, err, retry.ErrExhausted)
-	assert.ErrorContains(t, err, "503 Service Unavailable (GET example.com) (retry: gave up after 2 attempts")
+	assert.ErrorContains(t, err, "503 Service Unavailable (GET example.com/) (retry: gave up after 2 attempts")
 	var failure *retryhttp.Failure
 	require.ErrorAs(t, err, &failure)
 	assert.Equal(t, "body", read(t, failure.Response))

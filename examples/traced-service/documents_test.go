@@ -232,6 +232,17 @@ func TestDashboard(t *testing.T) {
 			queries += target.Expr
 		}
 	}
+	var titles []string
+	for _, p := range dashboard.Panels {
+		titles = append(titles, p.Title)
+	}
+	_, onCall, _ := strings.Cut(document(t, "observability.md"), "\n## On call\n")
+	onCall, _, _ = strings.Cut(onCall, "\n## ")
+	asked := regexp.MustCompile(`(?m)^\*\*(.+?)\*\*`).FindAllStringSubmatch(onCall, -1)
+	require.Len(t, asked, 2)
+	for _, question := range asked {
+		assert.Contains(t, titles, question[1])
+	}
 	for series := range all { // nothing is measured in vain
 		base := regexp.MustCompile(`_(bucket|sum|count|total)$`).ReplaceAllString(series, "")
 		assert.Contains(t, queries, base)
