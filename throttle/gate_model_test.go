@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
@@ -101,7 +102,8 @@ func (p *modelTicket) giveUp() {
 	}
 }
 
-func FuzzGate(f *testing.F) {
+func FuzzGate(tf *testing.F) {
+	f := fuzzed.New(tf)
 	// options, then four bytes for each step: what, which keys, time passed, length
 	f.Add([]byte{0x00, 0, 1, 0, 30, 1, 1, 10, 0, 1, 1, 10, 0, 2, 1, 10, 0, 3, 1, 20, 1})
 	f.Add([]byte{0x01, 0, 3, 0, 30, 1, 1, 0, 0, 0, 3, 5, 1, 1, 1, 1, 0, 1, 2, 1, 0, 0, 1, 1, 0, 2, 1, 1, 1})

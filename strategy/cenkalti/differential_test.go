@@ -13,6 +13,7 @@ import (
 	"github.com/cenkalti/backoff/v4"
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/strategy/cenkalti"
 )
@@ -168,7 +169,8 @@ func TestSameAsV4(t *testing.T) {
 	require.Len(t, count, 20, "all kinds of ends and wrappers")
 }
 
-func FuzzAgainstV4(f *testing.F) {
+func FuzzAgainstV4(tf *testing.F) {
+	f := fuzzed.New(tf)
 	f.Add(uint8(0), uint8(3), uint8(4), []byte{1, 17, 33, 4}, uint8(50), false)
 	f.Add(uint8(4), uint8(2), uint8(0), []byte{1}, uint8(130), false)
 	f.Add(uint8(5), uint8(0), uint8(1), []byte{7, 8}, uint8(0), true)
