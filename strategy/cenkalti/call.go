@@ -16,8 +16,8 @@ type call struct {
 	policy BackOff // nil: stops
 	wait   waiter
 	flow   retry.Flow
-	begun  bool
-	delay  time.Duration // what the policy answered last
+	undone context.Context // ctx without its end; nil: nothing has failed yet
+	delay  time.Duration   // what the policy answered last
 }
 
 func newCall(b BackOff, t Timer) *call {
@@ -45,13 +45,13 @@ func (c *call) next(strategy.State) (delay time.Duration, ok bool) {
 // report tells the engine a failed attempt. v4 asks its policy, calls Notify and starts the Timer whatever the context says,
 // and looks at it in the wait only: that is proceed.
 func (c *call) report(err error) retry.Step {
-	now, ctx := c.wait.now(), context.WithoutCancel(c.ctx)
-	if !c.begun {
-		c.begun = true
+	now := c.wait.now()
+	if c.undone == nil {
+		c.undone = context.WithoutCancel(c.ctx)
 		policy := retry.MustNew(retry.WithStrategy(strategy.Func(c.next)), retry.WithUnlimitedAttempts(), retry.WithHint(throttle.Ignore()))
 		c.flow = policy.Begin(now, time.Time{}, nil) // v4 does not look ahead to a deadline
 	}
-	return c.flow.Report(ctx, now, throttle.Outcome{Err: err, Decided: throttle.Yes})
+	return c.flow.Report(c.undone, now, throttle.Outcome{Err: err, Decided: throttle.Yes})
 }
 
 // failed says whether a failed attempt was the last, and with which error the call then ends: as from v4 the context's, where
