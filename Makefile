@@ -2,8 +2,10 @@
 # versions, which "go run" fetches.
 
 GO          ?= go
-# How long each fuzz target runs, which benchmarks run and how often, how often TestConcurrentSafe... runs.
+# How long each fuzz target searches, how many changed seeds each tries in make check, which benchmarks run and how often, how
+# often TestConcurrentSafe... runs.
 FUZZTIME    ?= 10s
+FUZZED      ?= 5000
 BENCH       ?= .
 COUNT       ?= 1
 CONCURRENT  ?= 100
@@ -26,7 +28,7 @@ export GOWORK := off
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test race fuzz bench compare cover lint tidy-check api api-check examples modules e2e-otel clean-check check
+.PHONY: help demo test race fuzz fuzz-seeds bench compare cover lint tidy-check api api-check examples modules e2e-otel clean-check check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,7 +45,10 @@ race: ## run all tests under the race detector, those of concurrent use CONCURRE
 	for module in $(MODULES); do dirs=$$(echo "$$dirs" | grep -v -e "^\./$$module\$$" -e "^\./$$module/"); done; \
 	if [ -n "$$dirs" ]; then set -x; $(GO) test -race -count=$(CONCURRENT) -run='^TestConcurrentSafe' $$dirs; fi
 
-fuzz: ## run each fuzz target for FUZZTIME
+fuzz-seeds: ## try FUZZED changed seeds on each fuzz target, the same ones each time (2 s a target at most)
+	RETRY_FUZZED=$(FUZZED) $(GO) test -run='^Fuzz' $$(grep -rl --include='*_test.go' '^func Fuzz' . | sed 's|/[^/]*$$||' | sort -u)
+
+fuzz: ## search at random on each fuzz target for FUZZTIME
 	@grep -r --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*(' . | sort | \
 	sed 's/^\(.*\)\/[^/]*:func \(Fuzz[A-Za-z0-9_]*\)(.*/\1 \2/' | \
 	while read -r dir name; do \
@@ -106,5 +111,5 @@ e2e-otel: ## see traces and metrics arrive in a real Jaeger, collector and Prome
 clean-check:
 	@if [ -n "$$CI" ] && [ -n "$$(git status --porcelain)" ]; then echo 'the work tree has changed:'; git status --short; exit 1; fi
 
-check: lint tidy-check api-check test race examples modules clean-check ## everything that CI runs
+check: lint tidy-check api-check test race fuzz-seeds examples modules clean-check ## everything that CI runs
 	@echo 'make check: all passed'

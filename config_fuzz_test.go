@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
@@ -68,7 +69,8 @@ func cfgCheckJSON(t *testing.T, c retry.Config) {
 	require.Equal(t, c, back, "%s", text)
 }
 
-func FuzzConfigJSON(f *testing.F) {
+func FuzzConfigJSON(tf *testing.F) {
+	f := fuzzed.New(tf)
 	for _, text := range []string{
 		`{}`, `null`, `[]`, `"x"`, `{"max_attempts":3}`, `{"max_attempts":"unlimited"}`, `{"max_attempts":0}`, `{"max_attempts":-1}`,
 		`{"max_attempts":"", "base_delay":"1.5s","max_delay":"1m","max_elapsed":"1h","attempt_timeout":"2s"}`,
@@ -99,7 +101,8 @@ func FuzzConfigJSON(f *testing.F) {
 	})
 }
 
-func FuzzConfigFields(f *testing.F) {
+func FuzzConfigFields(tf *testing.F) {
+	f := fuzzed.New(tf)
 	f.Add(3, int64(time.Second), int64(8*time.Second), int64(0), int64(0), "", 0.5)
 	f.Add(0, int64(0), int64(0), int64(time.Minute), int64(1), "exponential(base=1s, factor=1.5)", 0.0)
 	f.Add(-1, int64(-1), int64(math.MinInt64), int64(-5), int64(-6), "expo", 1.0)
@@ -120,7 +123,8 @@ func FuzzConfigFields(f *testing.F) {
 	})
 }
 
-func FuzzAttempts(f *testing.F) {
+func FuzzAttempts(tf *testing.F) {
+	f := fuzzed.New(tf)
 	for text := range cfgAttempts {
 		f.Add(text)
 	}

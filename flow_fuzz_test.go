@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/condition"
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
 )
@@ -415,7 +416,8 @@ func fzScripts() (scripts [][]byte) {
 
 // FuzzFlow plays random scripts against a Flow: what its attempts, throttles, budget and strategy do, when the call is
 // cancelled, and what panics.
-func FuzzFlow(f *testing.F) {
+func FuzzFlow(tf *testing.F) {
+	f := fuzzed.New(tf)
 	for _, script := range fzScripts() {
 		f.Add(script)
 	}

@@ -124,9 +124,11 @@ var importRules = []importRule{
 		why:    "a library speaks to the API; whoever wants the terminal's waterfall has chosen the SDK",
 	},
 	{
-		name:   "testing is for tests",
-		covers: func(f importingFile) bool { return !f.test() && !f.in("retrytest/...", "internal/throttletest", "examples/...") },
-		allows: importNone("testing/..."),
+		name: "testing is for tests",
+		covers: func(f importingFile) bool {
+			return !f.test() && !f.in("retrytest/...", "internal/throttletest", "internal/fuzzed", "examples/...")
+		},
+		allows: importNone("testing/...", pathModule+"/internal/fuzzed"),
 		why:    "production code must not build the test framework",
 	},
 	{
@@ -239,6 +241,7 @@ func TestImportRulesBite(t *testing.T) {
 		{"condition/bad.go", pathModule + "/condition/sub", []string{"leaves stand alone"}},
 		{"condition/bad.go", "example.org/errors", []string{"leaves stand alone", "the core has no third-party imports"}},
 		{"internal/deep/down/bad.go", pathModule + "/throttle", []string{"what leaves import stands alone"}},
+		{"throttle/bad.go", pathModule + "/internal/fuzzed", []string{"testing is for tests"}},
 		{"bad.go", pathModule + "/retryhttp", []string{"the root imports the leaves"}},
 		{"bad.go", pathModule + "/strategy/cenkalti", []string{"the root imports the leaves"}},
 		{"bad.go", "testing/synctest", []string{"testing is for tests"}},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/condition"
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
 )
@@ -144,7 +145,8 @@ func rmScripts() (scripts [][]byte) {
 }
 
 // FuzzRules holds rules, resets and the limits around them against a model that remembers everything.
-func FuzzRules(f *testing.F) {
+func FuzzRules(tf *testing.F) {
+	f := fuzzed.New(tf)
 	for _, script := range rmScripts() {
 		f.Add(script)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-89b3229b/retry/condition"
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 )
 
 // reader hands out a fuzzer's bytes, and zeros after their end.
@@ -88,7 +89,8 @@ func modelAll(answers []condition.Verdict) condition.Verdict {
 }
 
 // FuzzCombinators compares trees of conditions with the model, and checks the laws that the documentation promises.
-func FuzzCombinators(f *testing.F) {
+func FuzzCombinators(tf *testing.F) {
+	f := fuzzed.New(tf)
 	for _, seed := range []string{"", "\x02", "\x06\x03", "\x07\x02\x02\x03", "\x08\x03\x00\x04\x02", "\x09\x02\x00\x06\x02", "\x07\x00", "\x09\x03\x08\x02\x01\x02\x07\x01\x05\x06\x06\x03"} {
 		f.Add([]byte(seed))
 	}
@@ -238,7 +240,8 @@ func driverModel(err error) map[condition.Condition]condition.Verdict {
 }
 
 // FuzzErrors asks every condition that calls no function of its own about trees of errors.
-func FuzzErrors(f *testing.F) {
+func FuzzErrors(tf *testing.F) {
+	f := fuzzed.New(tf)
 	for i := range 64 {
 		b := byte(i)
 		f.Add([]byte{b * 4, b})

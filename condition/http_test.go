@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-89b3229b/retry/condition"
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 )
 
 // The ways in which errors carry a status.
@@ -83,7 +84,8 @@ func TestHTTPStatusUnlisted429(t *testing.T) {
 }
 
 // FuzzHTTPStatus: a code matches exactly if it is a status and listed.
-func FuzzHTTPStatus(f *testing.F) {
+func FuzzHTTPStatus(tf *testing.F) {
+	f := fuzzed.New(tf)
 	for _, n := range []int{0, -1, 99, 100, 429, 503, 999, 1000, math.MaxInt, math.MinInt} {
 		f.Add(n, n)
 		f.Add(n, 503)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-89b3229b/retry/condition"
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 )
 
 // redisTexts are what a server answers.
@@ -50,7 +51,8 @@ func TestRedis(t *testing.T) {
 }
 
 // FuzzRedis compares with a second definition.
-func FuzzRedis(f *testing.F) {
+func FuzzRedis(tf *testing.F) {
+	f := fuzzed.New(tf)
 	for text := range redisTexts {
 		f.Add(text)
 	}

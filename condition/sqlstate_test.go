@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-89b3229b/retry/condition"
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 )
 
 func TestSQLState(t *testing.T) {
@@ -88,7 +89,8 @@ func TestSQLStateInvalid(t *testing.T) {
 }
 
 // FuzzSQLState: a code matches exactly if it is one and listed.
-func FuzzSQLState(f *testing.F) {
+func FuzzSQLState(tf *testing.F) {
+	f := fuzzed.New(tf)
 	for _, code := range []string{"", "40001", "40P01", "53300", "40p01", "4000", "400010", "é123", "\xff\xff\xff\xff\xff"} {
 		f.Add(code, code)
 		f.Add(code, "40001")

@@ -9,13 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 	"github.com/seed-89b3229b/retry/retryhttp"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
 // FuzzBufferedBody: a body without GetBody, of which two attempts read some and fail and a third reads all. It is sent
 // again while what was read fits the limit, and every attempt reads it from its first byte.
-func FuzzBufferedBody(f *testing.F) {
+func FuzzBufferedBody(tf *testing.F) {
+	f := fuzzed.New(tf)
 	f.Add([]byte("abcdef"), int64(4), uint8(2), uint8(4))
 	f.Add([]byte("abcdef"), int64(0), uint8(0), uint8(1))
 	f.Add([]byte("abcdef"), int64(-1), uint8(9), uint8(0))
@@ -65,7 +67,8 @@ func FuzzBufferedBody(f *testing.F) {
 
 // FuzzAnswer: no status and no header makes a request that is not safe reach a server twice after an answer that leaves
 // open what was done, and none makes anything panic.
-func FuzzAnswer(f *testing.F) {
+func FuzzAnswer(tf *testing.F) {
+	f := fuzzed.New(tf)
 	f.Add(503, "Retry-After", "5")
 	f.Add(429, "X-RateLimit-Reset", "99999999999999999999")
 	f.Add(403, "X-Should-Retry", "true")

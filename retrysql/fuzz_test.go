@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/condition"
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 	"github.com/seed-89b3229b/retry/retrysql"
 	"github.com/seed-89b3229b/retry/retrytest"
 )
@@ -20,7 +21,8 @@ import (
 // FuzzInTx runs any order of failures, and holds what is promised of all: a transaction takes effect at most once, and the
 // error says whether it has; every transaction that was begun is ended once; after a commit that nobody answered there is
 // nothing more.
-func FuzzInTx(f *testing.F) {
+func FuzzInTx(tf *testing.F) {
+	f := fuzzed.New(tf)
 	f.Add([]byte{}, byte(0))
 	f.Add([]byte{0, 1, 0, 0, 0, 0, 1, 0}, byte(0))
 	f.Add([]byte{0, 1, 0, 5, 0, 1, 1, 0}, byte(1))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 	"github.com/seed-89b3229b/retry/retrytest"
 )
 
@@ -115,7 +116,8 @@ func (c *tracked) do(what byte, d time.Duration) {
 }
 
 // FuzzClock does operations on a clock: each is a byte that says what and eight bytes that say how long.
-func FuzzClock(f *testing.F) {
+func FuzzClock(tf *testing.F) {
+	f := fuzzed.New(tf)
 	second := []byte{0, 0, 0, 0, 0x3b, 0x9a, 0xca, 0}
 	most := []byte{0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 	negative := []byte{0xff, 0, 0, 0, 0, 0, 0, 0}

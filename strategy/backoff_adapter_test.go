@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 	"github.com/seed-89b3229b/retry/strategy"
 )
 
@@ -201,7 +202,8 @@ func TestToBackOffIsSafeFromLaterChanges(t *testing.T) {
 }
 
 // FuzzToBackOff: whatever the strategy and the options, an answer is -1 or a wait within the cap.
-func FuzzToBackOff(f *testing.F) {
+func FuzzToBackOff(tf *testing.F) {
+	f := fuzzed.New(tf)
 	all := subjects()
 	f.Add(uint16(0), int64(0), 0.5, uint8(5), true)
 	f.Add(uint16(77), int64(math.MaxInt64), math.Inf(1), uint8(80), false)

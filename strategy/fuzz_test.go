@@ -8,10 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 	"github.com/seed-89b3229b/retry/strategy"
 )
 
-func FuzzStrategies(f *testing.F) {
+func FuzzStrategies(tf *testing.F) {
+	f := fuzzed.New(tf)
 	f.Add(int64(time.Second), int64(time.Minute), int64(time.Second), 2.0, 1, int64(0), int64(0), 0.5, false)
 	f.Add(int64(0), int64(0), int64(0), 0.0, math.MaxInt, int64(math.MaxInt64), int64(math.MaxInt64), almostOne, true)
 	f.Add(int64(math.MaxInt64), int64(0), int64(1), 1.5, 2, int64(1), int64(0), 0.0, false)
@@ -22,12 +24,16 @@ func FuzzStrategies(f *testing.F) {
 		b, m, o := time.Duration(base), time.Duration(most), time.Duration(other)
 		linear, full := strategy.Linear{Initial: b, Increment: o, Max: m}, strategy.FullJitter{Base: b, Max: m}
 		list := []time.Duration{b, o}
+		first := b
+		if b <= 0 {
+			first = 100 * ms // the default
+		}
 		for _, u := range []subject{
 			{s: strategy.Constant{Delay: b}, grows: true, text: true},
 			{s: linear, most: m, grows: true, text: true},
 			// Beside 1, steps smaller than what float64 can tell apart may go either way.
 			{s: strategy.Exponential{Base: b, Factor: factor, Max: m}, most: m, grows: !(factor > 1 && factor < 1.000001), text: true},
-			{s: strategy.Fibonacci{First: b, Second: o, Max: m}, most: m, grows: number > 1 || b <= 0 || o <= 0 || o >= b, text: true},
+			{s: strategy.Fibonacci{First: b, Second: o, Max: m}, most: m, grows: number > 1 || o <= 0 || o >= first, text: true},
 			{s: strategy.Sequence{Delays: list}, text: true, ends: true},
 			{s: strategy.Sequence{Delays: list, Repeat: true}, text: true},
 			{s: full, most: m, draws: 1, grows: true, text: true},
@@ -60,7 +66,8 @@ func FuzzStrategies(f *testing.F) {
 	})
 }
 
-func FuzzJitters(f *testing.F) {
+func FuzzJitters(tf *testing.F) {
+	f := fuzzed.New(tf)
 	f.Add(int64(time.Second), int64(time.Minute), 0.5, 0.5)
 	f.Add(int64(math.MaxInt64), int64(math.MaxInt64), 0.5, almostOne)
 	f.Add(int64(0), int64(math.MaxInt64), math.Inf(1), 0.5)
@@ -85,7 +92,8 @@ func FuzzJitters(f *testing.F) {
 	})
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParse(tf *testing.F) {
+	f := fuzzed.New(tf)
 	for _, text := range []string{
 		"", "exponential", "exponential(base=100ms, factor=1.5, max=20s)", "sequence(delays=[0s, 1s], repeat=true)",
 		"bythrottled(normal=fulljitter(base=50ms), throttled=sequence(delays=[1s]))", "constant(delay=-0)", "exponential(factor=-0)",

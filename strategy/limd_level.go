@@ -59,18 +59,22 @@ func multiplying(multiple, other float64) change {
 }
 
 // step returns where c leads from the level, within the rule's bounds. Min comes last, so it wins.
-func (l *level) step(r *rule, c *change) time.Duration {
-	d := r.initial
+func (l *level) step(r *rule, c *change) time.Duration { return r.bound(l.raw(r, c)) }
+
+// raw returns where c leads from the level before any bound: with a negative increment that may be below 0.
+func (l *level) raw(r *rule, c *change) time.Duration {
 	if l.moved {
-		d = c.from(l.at)
+		return c.from(l.at)
 	}
-	return max(min(d, r.most), r.least)
+	return r.initial
 }
+
+func (r *rule) bound(d time.Duration) time.Duration { return max(min(d, r.most), r.least) }
 
 func (c *change) from(d time.Duration) time.Duration {
 	switch {
 	case c.times == 0:
-		return max(saturate.Add(d, c.add), 0)
+		return saturate.Add(d, c.add)
 	case c.times == math.Trunc(c.times) && c.times < float64(forever): // exactly, for large levels too
 		return scale(d, uint64(c.times), forever)
 	}
@@ -139,7 +143,8 @@ func (l *level) succeed(r *rule) {
 }
 
 // pace moves the level for an event of a Pacer, whose bounds hold for what is kept, and which counts every failure. raw is
-// what they have not touched yet, and first says that there was no event before.
+// what they have not touched yet, and first says that there was no event before. The Pacer raises what is below 0 to 0 in
+// its last step only, so that the time which was waited too little is added to the full decrease.
 func (l *level) pace(r *rule, failure bool, at time.Time, least, most time.Duration) (raw time.Duration, first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -147,7 +152,10 @@ func (l *level) pace(r *rule, failure bool, at time.Time, least, most time.Durat
 	if failure {
 		c, l.raised = &r.failure, at
 	}
-	raw, first = l.step(r, c), !l.moved
+	raw, first = l.raw(r, c), !l.moved
+	if raw > 0 || r.least > 0 { // a Min that was set is the strategy's own answer
+		raw = r.bound(raw)
+	}
 	l.at, l.moved = max(min(raw, most), least), true
 	return raw, first
 }

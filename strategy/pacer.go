@@ -40,6 +40,9 @@ import (
 // is the level of a LILD, LIMD, MILD or MIMD (or of another Learner with a method Level() time.Duration) after the success,
 // and else DelayOnSuccess; then 4 to 7. It is answered after not ok too.
 //
+// A negative increment may lead a level below 0. The level kept is then 0, but raw is the negative number: only step 6 cuts
+// it off, after step 4 has added what was waited too little.
+//
 // Every event counts, whenever its attempt began. The Strategy sees State.Number, Prev, Elapsed, Now and Rand; one that
 // draws its delays itself also sees MaxDelay as its Limit, and so caps before it draws. For the four with a level, MinDelay
 // and MaxDelay bound the level as well. A Starter is started anew for each run of failures, and a Learner is asked by Next

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 	"github.com/seed-89b3229b/retry/strategy"
 )
 
@@ -89,7 +90,8 @@ func (b *tape) pacer() *strategy.Pacer {
 
 // FuzzPacer plays any events at any times, backwards included: nothing is negative or beyond what is asked for, and nothing
 // panics. The numbers are drawn from the tape too.
-func FuzzPacer(f *testing.F) {
+func FuzzPacer(tf *testing.F) {
+	f := fuzzed.New(tf)
 	f.Add([]byte("\x00\x04\x04\x04\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00fsfsfsfsfs"))
 	f.Add([]byte("\x0b\x07\x05\x06\x02\x01\x00\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09"))
 	f.Add([]byte("\x0f\x0b\x08\x0b\x0b\x08\x08\x08\x08\x08\x0b\x08\x08\x08\x0b\x08\x0b\xff\xfe\xfd\xfc\xfb\xfa\xf9\xf8\xf7"))
@@ -144,7 +146,8 @@ func FuzzPacer(f *testing.F) {
 }
 
 // FuzzLevels plays any events against the four with a level: Next shows what Failed does, and the level stays in bounds.
-func FuzzLevels(f *testing.F) {
+func FuzzLevels(tf *testing.F) {
+	f := fuzzed.New(tf)
 	f.Add([]byte("\x04\x04\x04\x04\x01\x00fsfsfsfsfsfsfs"))
 	f.Add([]byte("\x07\x05\x07\x02\x01\x08\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09"))
 	f.Add([]byte("\x09\x08\x06\x0b\x01\x08\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09"))

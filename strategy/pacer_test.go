@@ -251,6 +251,35 @@ func TestCompat010(t *testing.T) {
 	}
 }
 
+// A level that a decrease leads below 0 is cut off in the last step only: before, what was waited too little is added. With
+// Compat010 these are the answers of Algorithm::Backoff::LILD 0.010.
+func TestPacerFloorComesLast(t *testing.T) {
+	sec := time.Second
+	for _, v := range []struct {
+		up, down time.Duration
+		min      time.Duration
+		compat   bool
+		events   []string
+		want     []float64
+	}{
+		{sec, -5 * sec, 0, false, []string{"f", "s"}, []float64{1, 0}}, // 1 - 5 + 1
+		{sec, -5 * sec, 0, true, []string{"f", "s"}, []float64{2, 0}},  // 2 - 5 + 2
+		{sec, -5 * sec, 0, false, []string{"f", "s", "f"}, []float64{1, 0, 1}},
+		{-3 * sec, -sec, 0, false, []string{"f", "f", "f@1"}, []float64{1, 0, 0}},       // 1 - 3 + 1, then 0 - 3 - 1
+		{-3 * sec, -sec, 0, true, []string{"f", "f"}, []float64{2, 1}},                  // 2 - 3 + 2
+		{-sec / 2, -sec, 0, false, []string{"f", "f@0.5", "f@0.5"}, []float64{1, 1, 1}}, // 0.5 + 0.5, then 0 + 1
+		{sec, -5 * sec, sec / 4, false, []string{"f", "s"}, []float64{1, 1.25}},         // a Min of the strategy is its answer
+	} {
+		s := &strategy.LILD{Initial: sec, IncrementOnFailure: v.up, IncrementOnSuccess: v.down, Min: v.min}
+		p := strategy.Pacer{Strategy: s, ConsiderActualDelay: true, Compat010: v.compat}
+		require.Equal(t, v.want, paced(t, &p, v.events...), "%+v", v)
+		require.GreaterOrEqual(t, s.Level(), v.min)
+	}
+	m := &strategy.MILD{Initial: sec, IncrementOnSuccess: -5 * sec}
+	require.Equal(t, []float64{1, 0}, paced(t, &strategy.Pacer{Strategy: m, ConsiderActualDelay: true}, "f", "s"))
+	require.Zero(t, m.Level())
+}
+
 func TestConcurrentSafePacer(t *testing.T) {
 	l := &strategy.LILD{Initial: time.Second, IncrementOnFailure: 3, IncrementOnSuccess: -2}
 	p := &strategy.Pacer{Strategy: l, MaxDuration: time.Hour, TimeoutShare: 0.5, JitterFactor: 0.1}

@@ -6,12 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
 // FuzzRatioBudget compares with a list of everything that ever happened, of which what is older than ten slots is left out. Each
 // byte of program is a deposit, a charge or a look, or lets up to three slots pass.
-func FuzzRatioBudget(f *testing.F) {
+func FuzzRatioBudget(tf *testing.F) {
+	f := fuzzed.New(tf)
 	f.Add([]byte{0, 0, 0, 1, 1, 1, 200, 1, 255, 1}, uint16(200), uint16(100), int64(time.Second))
 	f.Add([]byte{1, 1, 250, 250, 250, 250, 1, 1, 2, 0, 0, 0, 0, 1, 1}, uint16(500), uint16(0), int64(10))
 	f.Add([]byte{0, 1, 128, 0, 1}, uint16(0), uint16(2000), int64(7*time.Hour+1))

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
@@ -96,7 +97,8 @@ func TestRuleApplyDrawsItselfWithoutDraw(t *testing.T) {
 	}
 }
 
-func FuzzRuleApply(f *testing.F) {
+func FuzzRuleApply(tf *testing.F) {
+	f := fuzzed.New(tf)
 	f.Add(uint8(0), int64(0), int64(0), int64(10*sec), 0.5)
 	f.Add(uint8(0), int64(0), int64(11*sec-2), int64(10*sec), belowOne)
 	f.Add(uint8(0), int64(0), int64(math.MinInt64), int64(math.MaxInt64), math.NaN())

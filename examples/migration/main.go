@@ -69,7 +69,7 @@ func main() {
 	err = backoff.RetryNotify(func() error {
 		return errBusy
 	}, backoff.WithContext(backoff.NewConstantBackOff(time.Hour), ctx), func(error, time.Duration) { cancel() })
-	fmt.Println(" ", errors.Is(err, context.Canceled))
+	fmt.Println(" ", err, err == context.Canceled)
 
 	fmt.Println("a loop over ticks:")
 	attempts := 0

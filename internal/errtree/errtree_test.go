@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed-89b3229b/retry/internal/errtree"
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -124,7 +125,8 @@ func TestIsNil(t *testing.T) {
 }
 
 // FuzzWalk builds a tree from a program and compares the walk with a plain recursion over what was built.
-func FuzzWalk(f *testing.F) {
+func FuzzWalk(tf *testing.F) {
+	f := fuzzed.New(tf)
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6}, uint8(3))
 	f.Add([]byte{3, 3, 3, 0, 4, 1, 5, 2, 6}, uint8(200))
 	f.Add([]byte{}, uint8(0))

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 	"github.com/seed-89b3229b/retry/internal/saturate"
 )
 
@@ -43,7 +44,8 @@ func TestAdd(t *testing.T) {
 }
 
 // FuzzAdd compares with numbers that have room for every sum.
-func FuzzAdd(f *testing.F) {
+func FuzzAdd(tf *testing.F) {
+	f := fuzzed.New(tf)
 	for _, a := range []int64{0, 1, -1, math.MaxInt64, math.MinInt64, math.MaxInt64 / 2, math.MinInt64/2 - 1} {
 		for _, b := range []int64{0, 1, -1, math.MaxInt64, math.MinInt64, math.MaxInt64/2 + 1} {
 			f.Add(a, b)

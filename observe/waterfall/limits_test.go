@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 	"github.com/seed-89b3229b/retry/observe/waterfall"
 )
 
@@ -168,10 +169,12 @@ func TestConcurrentSafeExporter(t *testing.T) {
 }
 
 // Whatever spans look like, the bars stand below one another, and nothing reaches the terminal that is not to be seen.
-func FuzzAlignment(f *testing.F) {
+func FuzzAlignment(tf *testing.F) {
+	f := fuzzed.New(tf)
 	f.Add("fetch", "fetch attempt", "refused", int64(0), int64(10), int64(3), int64(4), 48)
 	f.Add("\x1b[2J", "長い名前\u202e", "\n\x00", int64(-5), int64(1<<62), int64(1<<62), int64(-1<<62), -3)
 	f.Add("", strings.Repeat("é", 100), "\xff\xfe", int64(7), int64(7), int64(7), int64(7), 1)
+	f.Add("", "", "", int64(0), int64(1), int64(1<<62), int64(0), 48) // starts long after the last end
 	f.Fuzz(func(t *testing.T, root, child, description string, from, to, childFrom, childTo int64, width int) {
 		width = min(width, 500)
 		x := func(x *waterfall.Exporter) { x.Width = width }

@@ -80,7 +80,8 @@ func bar(start, end, whole time.Duration, width int) string {
 		if whole <= 0 {
 			return 0
 		}
-		return float64(d) / float64(whole) * float64(width)
+		// A span that starts after the last end lies beyond the whole, perhaps further than an int can tell.
+		return min(float64(d)/float64(whole), 1) * float64(width)
 	}
 	from := min(int(cell(start)), width-1)
 	to := int(cell(end))

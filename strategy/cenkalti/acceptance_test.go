@@ -88,8 +88,8 @@ func eachDriver(t *testing.T, w wait, retries int, test func(t *testing.T, call 
 	}
 }
 
-// TestRetry, TestRetryWithData: success at the third call, with its value.
-func TestV4Retry(t *testing.T) {
+// Success at the third call, with its value.
+func TestV4RetryWithData(t *testing.T) {
 	for _, w := range []wait{short, none, grow} {
 		eachDriver(t, w, -1, func(t *testing.T, call func(context.Context, func() (int, error)) (int, error)) {
 			calls := 0
@@ -104,6 +104,9 @@ func TestV4Retry(t *testing.T) {
 			assert.Equal(t, 3, calls)
 		})
 	}
+}
+
+func TestV4Retry(t *testing.T) {
 	for _, call := range []func(func() error) error{
 		func(op func() error) error {
 			return backoff.RetryNotifyWithTimer(op, strategy.ToBackOff(grow.strategy), nil, new(zeroTimer))
@@ -118,7 +121,8 @@ func TestV4Retry(t *testing.T) {
 	}
 }
 
-// TestRetryContext: the operation cancels the context at its third call. This engine keeps the operation's error too.
+// The operation cancels the context at its third call. v4 returns the context's error bare, and so does what stands in for it;
+// retry.Do keeps the operation's error too.
 func TestV4RetryContext(t *testing.T) {
 	for name, call := range drivers(short, -1) {
 		synctest.Test(t, func(t *testing.T) {
@@ -133,12 +137,13 @@ func TestV4RetryContext(t *testing.T) {
 			})
 			require.ErrorIs(t, err, context.Canceled, name)
 			require.Equal(t, 3, calls, name)
-			require.Equal(t, !strings.HasPrefix(name, "theirs"), errors.Is(err, errDown), name)
+			require.Equal(t, strings.HasPrefix(name, "Do"), errors.Is(err, errDown), name)
+			require.Equal(t, !strings.HasPrefix(name, "Do"), err == context.Canceled, name)
 		})
 	}
 }
 
-// TestRetryPermanent: nil, an error, a mark, and a mark below another error.
+// Nil, an error, a mark, and a mark below another error.
 func TestV4RetryPermanent(t *testing.T) {
 	for _, x := range []struct {
 		err     error
@@ -169,7 +174,7 @@ func TestV4RetryPermanent(t *testing.T) {
 	}
 }
 
-// TestPermanent, and the same for this module's mark.
+// v4's mark, and the same for this module's mark.
 func TestV4Permanent(t *testing.T) {
 	for _, mark := range []func(error) error{cenkalti.Permanent, retry.Permanent} {
 		err := mark(errDown)
@@ -182,7 +187,7 @@ func TestV4Permanent(t *testing.T) {
 	require.ErrorAs(t, fmt.Errorf("wrapped: %w", cenkalti.Permanent(errDown)), new(*backoff.PermanentError))
 }
 
-// TestContext: a policy with a context that is done says Stop.
+// A policy with a context that is done says Stop.
 func TestV4Context(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	b := cenkalti.WithContext(strategy.ToBackOff(short.strategy), ctx)
@@ -192,8 +197,8 @@ func TestV4Context(t *testing.T) {
 	require.Equal(t, cenkalti.Stop, b.NextBackOff())
 }
 
-// TestMaxTriesHappy: so many waits, then Stop for ever; Reset begins anew.
-func TestV4MaxTries(t *testing.T) {
+// So many waits, then Stop for ever; Reset begins anew.
+func TestV4MaxTriesHappy(t *testing.T) {
 	n := 23
 	list := strategy.Sequence{Delays: make([]time.Duration, n)}
 	for name, b := range map[string]backoff.BackOff{
@@ -222,7 +227,7 @@ func TestV4MaxTries(t *testing.T) {
 	})
 }
 
-// TestMaxTriesZero: no retries are one call.
+// No retries are one call.
 func TestV4MaxTriesZero(t *testing.T) {
 	for _, x := range []struct {
 		w       wait
@@ -237,11 +242,15 @@ func TestV4MaxTriesZero(t *testing.T) {
 	}
 }
 
-// TestTicker, TestTickerContext, TestTickerDefaultTimer.
-func TestV4Ticker(t *testing.T) {
+func TestV4Ticker(t *testing.T) { tickUntilDone(t, new(zeroTimer)) }
+
+// A nil Timer is the system's.
+func TestV4TickerDefaultTimer(t *testing.T) { tickUntilDone(t, nil) }
+
+func tickUntilDone(t *testing.T, timer backoff.Timer) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, start := range tickers {
-			ticker := start(strategy.ToBackOff(grow.strategy), nil) // a nil Timer is the system's
+			ticker := start(strategy.ToBackOff(grow.strategy), timer)
 			op, calls := failUntil(3)
 			for range ticker.c {
 				if op() == nil {
@@ -250,19 +259,26 @@ func TestV4Ticker(t *testing.T) {
 				}
 			}
 			require.Equal(t, 3, *calls, name)
+			synctest.Wait()
 		}
+	})
+}
+
+// One tick at least, even if the context is done.
+func TestV4TickerContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		for name, start := range tickers {
 			ticks := 0
 			for range start(cenkalti.WithContext(strategy.ToBackOff(none.strategy), cancelled(nil)), new(zeroTimer)).c {
 				ticks++
 			}
-			require.Equal(t, 1, ticks, "%s: one tick at least, even if the context is done", name)
+			require.Equal(t, 1, ticks, name)
 		}
 		synctest.Wait()
 	})
 }
 
-// TestBackOff: 500 ms, doubled up to 5 s, a tenth more or less; here never above the 5 s.
+// 500 ms, doubled up to 5 s, a tenth more or less; here never above the 5 s.
 func TestV4BackOff(t *testing.T) {
 	s := strategy.Exponential{Base: 500 * ms, Max: 5 * time.Second}
 	var highest time.Duration
@@ -278,7 +294,6 @@ func TestV4BackOff(t *testing.T) {
 	require.NotEqual(t, 5*time.Second, highest, "draws do not gather at the cap")
 }
 
-// TestBackOffOverflow.
 func TestV4BackOffOverflow(t *testing.T) {
 	half := time.Duration(math.MaxInt64 / 2)
 	b := strategy.ToBackOff(strategy.Exponential{Base: half, Factor: 2.1})
@@ -297,22 +312,28 @@ func TestV4BackOffOverflow(t *testing.T) {
 	}
 }
 
-// TestGetElapsedTime, TestMaxElapsedTime, TestCustomStop: v4 measures by its own Clock, which is the engine's here.
-func TestV4ElapsedTime(t *testing.T) {
-	for _, x := range []struct {
-		stop  time.Duration
-		waits int
-	}{
-		{backoff.Stop, 10},
-		{-7, 10},   // v4 would go on, without waiting
-		{ms, 2000}, // not a stop, but a wait: only the operation ends this
-	} {
+// v4 measures by its own Clock, which is the engine's here.
+func TestV4GetElapsedTime(t *testing.T) { elapsed(t, backoff.Stop, 10, 10) }
+
+func TestV4MaxElapsedTime(t *testing.T) { elapsed(t, backoff.Stop, 10, 10) }
+
+// A RetryStopDuration that is not Stop is a wait like any other, one below 0 no wait at all: only the operation ends such a
+// call. With retry.Do, which knows no wait below 0, that is an end.
+func TestV4CustomStop(t *testing.T) {
+	elapsed(t, ms, 2000, 2000)
+	elapsed(t, -7, 2000, 10)
+}
+
+// elapsed holds how many retries v4's functions and retry.Do make for a policy of ten times a second and the given stop.
+func elapsed(t *testing.T, stop time.Duration, v4s, dos int) {
+	t.Helper()
+	{
 		clk := retrytest.NewClock()
 		began := clk.Now()
 		var made *backoff.ExponentialBackOff
 		policy := func() backoff.BackOff {
 			made = backoff.NewExponentialBackOff(backoff.WithInitialInterval(time.Second), backoff.WithMultiplier(1), backoff.WithRandomizationFactor(0),
-				backoff.WithMaxElapsedTime(10*time.Second), backoff.WithClockProvider(clk), backoff.WithRetryStopDuration(x.stop))
+				backoff.WithMaxElapsedTime(10*time.Second), backoff.WithClockProvider(clk), backoff.WithRetryStopDuration(stop))
 			return made
 		}
 		calls := 0
@@ -323,20 +344,28 @@ func TestV4ElapsedTime(t *testing.T) {
 			return errDown
 		}
 		err := retry.Run(t.Context(), op, cenkalti.Policy(policy), retry.WithClock(clk))
-		require.Equal(t, x.waits > 10, err == nil)
-		require.Len(t, clk.Waits(), x.waits)
+		require.Equal(t, dos > 10, err == nil)
+		require.Equal(t, dos, calls-1)
 		require.Equal(t, clk.Now().Sub(began), made.GetElapsedTime())
 
 		calls, clk = 0, retrytest.NewClock()
+		began = clk.Now()
 		err = cenkalti.Retry(func() error { return op(nil) }, cenkalti.WithContext(policy(), retry.ContextWithClock(t.Context(), clk)))
-		require.Equal(t, x.waits > 10, err == nil)
-		require.Len(t, clk.Waits(), x.waits)
+		require.Equal(t, v4s > 10, err == nil)
+		require.Equal(t, v4s, calls-1)
+		require.Equal(t, 10*time.Second+max(stop, 0)*time.Duration(v4s-10), clk.Now().Sub(began))
 	}
 }
 
-// TestNextBackOffMillis, TestConstantBackOff.
-func TestV4NextBackOff(t *testing.T) {
-	for _, w := range []wait{none, never, short, {strategy.Constant{Delay: time.Hour}, func() backoff.BackOff { return cenkalti.NewConstantBackOff(time.Hour) }}} {
+func TestV4NextBackOffMillis(t *testing.T) { sameWaits(t, none, never) }
+
+func TestV4ConstantBackOff(t *testing.T) {
+	sameWaits(t, short, wait{strategy.Constant{Delay: time.Hour}, func() backoff.BackOff { return cenkalti.NewConstantBackOff(time.Hour) }})
+}
+
+func sameWaits(t *testing.T, waits ...wait) {
+	t.Helper()
+	for _, w := range waits {
 		ours, theirs := strategy.ToBackOff(w.strategy), w.policy()
 		back := strategy.FromBackOff(func() strategy.BackOff { return w.policy() })
 		require.Equal(t, strategy.Delays(w.strategy, 10, nil), strategy.Delays(back, 10, nil))
@@ -346,8 +375,8 @@ func TestV4NextBackOff(t *testing.T) {
 	}
 }
 
-// In place of TestGetRandomizedInterval: a factor of 0.5 makes 2 ns into 1, 2 or 3 ns, as often each.
-func TestV4RandomizedInterval(t *testing.T) {
+// A factor of 0.5 makes 2 ns into 1, 2 or 3 ns, as often each.
+func TestV4GetRandomizedInterval(t *testing.T) {
 	count := map[time.Duration]int{}
 	for i := range 3000 {
 		b := strategy.ToBackOff(strategy.Constant{Delay: 2}, strategy.WithJitter(strategy.Proportional(0.5)),

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/seed-89b3229b/retry"
-	"github.com/seed-89b3229b/retry/internal/errtree"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
 )
@@ -17,76 +16,75 @@ type call struct {
 	policy BackOff // nil: stops
 	wait   waiter
 	flow   retry.Flow
-	begun  bool
+	undone context.Context // ctx without its end; nil: nothing has failed yet
+	delay  time.Duration   // what the policy answered last
 }
 
 func newCall(b BackOff, t Timer) *call {
-	if errtree.IsNil(b) {
-		b = nil
-	}
 	ctx := contextOf(b)
-	c := &call{ctx: ctx, policy: b, wait: newWaiter(ctx, t)}
-	if b != nil {
-		b.Reset()
-	}
-	return c
+	return &call{ctx: ctx, policy: b, wait: newWaiter(ctx, t)}
 }
 
-// next is the Strategy that asks v4's policy.
+// reset is v4's first act.
+func (c *call) reset() {
+	if c.policy != nil {
+		c.policy.Reset()
+	}
+}
+
+// next is the Strategy that asks v4's policy. Any answer but Stop means that a retry follows: one below 0 is a wait that is
+// over at once.
 func (c *call) next(strategy.State) (delay time.Duration, ok bool) {
 	if c.policy == nil {
 		return 0, false
 	}
-	delay = c.policy.NextBackOff()
-	// A policy that stopped because of its context has not run out: the engine, which looks at the context next, says so.
-	return delay, delay >= 0 || c.ctx.Err() != nil
+	c.delay = c.policy.NextBackOff()
+	return max(c.delay, 0), c.delay != Stop
 }
 
-// report tells the engine a failed attempt.
+// report tells the engine a failed attempt. v4 asks its policy, calls Notify and starts the Timer whatever the context says,
+// and looks at it in the wait only: that is proceed.
 func (c *call) report(err error) retry.Step {
 	now := c.wait.now()
-	if !c.begun {
-		c.begun = true
+	if c.undone == nil {
+		c.undone = context.WithoutCancel(c.ctx)
 		policy := retry.MustNew(retry.WithStrategy(strategy.Func(c.next)), retry.WithUnlimitedAttempts(), retry.WithHint(throttle.Ignore()))
-		c.flow = policy.Begin(now, c.wait.deadline(c.ctx), nil)
+		c.flow = policy.Begin(now, time.Time{}, nil) // v4 does not look ahead to a deadline
 	}
-	return c.flow.Report(c.ctx, now, throttle.Outcome{Err: err, Decided: throttle.Yes})
+	return c.flow.Report(c.undone, now, throttle.Outcome{Err: err, Decided: throttle.Yes})
 }
 
-// failed says whether a failed attempt was the last, and with which error the call then ends. If not, the wait is over.
+// failed says whether a failed attempt was the last, and with which error the call then ends: as from v4 the context's, where
+// that is done, or the operation's. If not, the wait is over.
 func (c *call) failed(err error, notify Notify) (end bool, result error) {
 	if p := permanent(err); p != nil {
 		return true, p.Err
 	}
-	step := c.report(err)
-	if step.Action == retry.Done {
-		if step.Reason == retry.ErrNoDelay || step.Reason == retry.ErrExhausted {
-			return true, step.Err.(*retry.Error).Last // bare, as from v4
+	if step := c.report(err); step.Action == retry.Done {
+		switch ctxErr := c.ctx.Err(); {
+		case step.Reason != retry.ErrNoDelay && step.Reason != retry.ErrExhausted:
+			return true, step.Err // a mark of this module
+		case ctxErr != nil:
+			return true, ctxErr
 		}
-		return true, step.Err
+		return true, step.Err.(*retry.Error).Last
 	}
-	if notify != nil && c.ctx.Err() == nil {
-		notify(err, step.Delay)
+	if notify != nil {
+		notify(err, c.delay)
 	}
-	if c.ctx.Err() == nil {
-		c.wait.start(step.Delay)
-		c.wait.done(c.ctx, nil)
-	}
-	return c.proceed()
+	c.wait.start(c.delay)
+	c.wait.done(c.ctx, nil)
+	return c.proceed(), c.ctx.Err()
 }
 
 // ticked says whether another tick follows one that was received, and begins the wait for it.
 func (c *call) ticked() bool {
-	step := c.report(errTick)
-	if step.Action == retry.Done {
+	if c.report(errTick).Action == retry.Done {
 		return false
 	}
-	c.wait.start(step.Delay)
+	c.wait.start(c.delay)
 	return true
 }
 
-// proceed says whether the call ends after a wait, and with which error.
-func (c *call) proceed() (end bool, result error) {
-	step := c.flow.Next(c.ctx, c.wait.now())
-	return step.Action == retry.Done, step.Err
-}
+// proceed says whether the call ends after a wait, because its context is done.
+func (c *call) proceed() (end bool) { return c.flow.Next(c.ctx, c.wait.now()).Action == retry.Done }

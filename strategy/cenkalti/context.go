@@ -6,13 +6,11 @@ import (
 	"unsafe"
 
 	"github.com/cenkalti/backoff/v4"
-
-	"github.com/seed-89b3229b/retry/internal/errtree"
 )
 
 // contextOf returns the context in a policy: that of WithContext, also below WithMaxRetries.
 func contextOf(b BackOff) context.Context {
-	for !errtree.IsNil(b) {
+	for b != nil {
 		if c, ok := b.(BackOffContext); ok {
 			if ctx := c.Context(); ctx != nil {
 				return ctx

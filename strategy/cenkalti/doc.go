@@ -18,35 +18,30 @@
 //
 // # What a call returns
 //
-// What v4 would return, for the ordinary ends: the value of the last attempt, and nil, or the operation's error itself where
-// the policy stopped, or the error inside a PermanentError. Comparisons such as err == io.EOF go on working. As in v4, text
-// around a PermanentError, and errors joined to it, are lost.
+// What v4.3.0 returns: the value of the last attempt, and nil; or the operation's error itself where the policy stopped; or
+// the context's error itself where the context in the policy ended the call; or the error inside a PermanentError. So
+// comparisons such as err == io.EOF or err == context.Canceled, and texts that are printed or compared, stay as they are. As
+// in v4, a context's end hides the operation's error, and the text around a PermanentError and errors joined to it are lost;
+// a deadline is waited for, even if no attempt can follow; a negative wait other than Stop is no wait. retry.Run is better in
+// each of these: see below.
 //
-// # What is different
+// # What is left to chance in v4, or panics there
 //
-//   - A context that ends the call makes a *retry.Error, through which errors.Is finds the context's error, its cause and
-//     the operation's last error. v4 returns the context's error alone, so err == context.Canceled has to become
-//     errors.Is(err, context.Canceled).
-//   - A wait that would not end before the context's deadline is not begun: the call ends at once, with a *retry.Error that
-//     matches context.DeadlineExceeded and retry.ErrDeadline. Where a Timer was given, whose time nobody knows, v4's way
-//     holds: the wait ends at the deadline.
-//   - A context that ends during an attempt, in Notify, or at the moment a wait ends, is always noticed before the next
-//     attempt. v4 tosses a coin where timer and context are both ready.
-//   - Every negative wait stops the call, not -1 alone: v4's ExponentialBackOff overflows into negative waits near the
-//     largest interval, which v4 takes for no wait at all.
-//   - retry.Permanent stops a call too. retry.ContextWithClock and retry.ContextWithoutRetry hold for the context in the
-//     policy.
-//   - A nil policy, which panics in v4, makes one attempt; a nil operation is a *retry.ConfigError; a nil pointer to a
-//     PermanentError is a failure like any other.
-//   - Ticker.Stop returns when the channel is closed: no tick comes after it. A context that is done closes the channel also
-//     while a tick waits to be received, except for the first. The timer is stopped with the ticker.
+//   - Where a wait is over and the context is done at the same moment, v4 goes either way. Here the call ends.
+//   - A nil policy makes one attempt, a nil operation is a *retry.ConfigError, a nil pointer to a PermanentError is a failure
+//     like any other, a nil context in a policy is none. A nil pointer given as policy or Timer is called, as in v4.
+//   - When Ticker.Stop has returned, the channel is closed: no tick comes after it. The timer is stopped with the ticker.
+//
+// What only code that knows this module can do: retry.Permanent stops a call too; retry.ContextWithClock and
+// retry.ContextWithoutRetry hold for the context in the policy.
 //
 // # Which function
 //
 // Code that shall change no more than its import: the functions named as in v4.
 //
 // New code that still has a v4 policy: retry.Do with Policy. Every end but a permanent failure is then a *retry.Error with
-// the reason, the operation gets a context, and all options are there.
+// the reason and the operation's error, no wait is begun that cannot end before the deadline, the operation gets a context,
+// and all options are there.
 //
 // New code: retry.Do with a strategy; docs/migrating.md maps v4 line by line.
 package cenkalti

@@ -29,15 +29,20 @@ func ExampleRetryWithData() {
 	// Output: hello <nil> 3
 }
 
-// Where a context ends the call, the error says why it failed and why it ended.
+// Where a context ends the call, its error comes back as it is, as from v4. retry.Run says what failed, too.
 func ExampleWithContext() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()
-	err := cenkalti.Retry(func() error { return io.ErrUnexpectedEOF }, cenkalti.WithContext(cenkalti.NewConstantBackOff(time.Hour), ctx))
-	fmt.Println(err)
+	hour := func() cenkalti.BackOff { return cenkalti.NewConstantBackOff(time.Hour) }
+	err := cenkalti.Retry(func() error { return io.ErrUnexpectedEOF }, cenkalti.WithContext(hour(), ctx))
+	fmt.Println(err == context.DeadlineExceeded)
+
+	ctx, cancel = context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	err = retry.Run(ctx, func(context.Context) error { return io.ErrUnexpectedEOF }, cenkalti.Policy(hour))
 	fmt.Println(errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, context.DeadlineExceeded))
 	// Output:
-	// unexpected EOF (retry: gave up after 1 attempt: no time left before the deadline)
+	// true
 	// true true
 }
 

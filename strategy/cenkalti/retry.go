@@ -21,8 +21,8 @@ func RetryNotifyWithData[T any](operation OperationWithData[T], b BackOff, notif
 	return RetryNotifyWithTimerAndData(operation, b, notify, nil)
 }
 
-// RetryNotifyWithTimer is RetryNotify whose waits are t's: Start before each, also of 0, and Stop at the end. A nil t (also
-// a nil pointer) is the system's, or the one of retry.ContextWithClock where the context in b has one.
+// RetryNotifyWithTimer is RetryNotify whose waits are t's: Start before each, also of 0, and Stop at the end. A nil t is the
+// system's, or the one of retry.ContextWithClock where the context in b has one.
 func RetryNotifyWithTimer(operation Operation, b BackOff, notify Notify, t Timer) error {
 	var o OperationWithData[struct{}]
 	if operation != nil {
@@ -40,6 +40,7 @@ func RetryNotifyWithTimerAndData[T any](operation OperationWithData[T], b BackOf
 	}
 	c := newCall(b, t)
 	defer c.wait.stop()
+	c.reset()
 	for {
 		v, err := operation()
 		if err == nil {

@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -128,7 +129,23 @@ func TestNothingIsMissing(t *testing.T) {
 	require.Equal(t, map[string]bool{"Policy": true, "Condition": true}, mine, "beyond v4")
 }
 
-func TestConstructorsPassOn(t *testing.T) {
+// TestEveryPromiseOfV4 holds that each of v4's own tests has a counterpart here, by its name.
+func TestEveryPromiseOfV4(t *testing.T) {
+	theirs, err := build.Import("github.com/cenkalti/backoff/v4", ".", 0)
+	require.NoError(t, err)
+	ours, err := build.ImportDir(".", 0)
+	require.NoError(t, err)
+	here, tests := exported(t, ours.Dir, ours.XTestGoFiles), 0
+	for name := range exported(t, theirs.Dir, theirs.TestGoFiles) {
+		if name, is := strings.CutPrefix(name, "Test"); is && name != "Clock" { // that is a type
+			tests++
+			require.True(t, here["TestV4"+name], name)
+		}
+	}
+	require.Equal(t, 20, tests)
+}
+
+func TestV4NewExponentialBackOff(t *testing.T) {
 	b := cenkalti.NewExponentialBackOff(
 		cenkalti.WithInitialInterval(1), cenkalti.WithRandomizationFactor(0.25), cenkalti.WithMultiplier(3), cenkalti.WithMaxInterval(9),
 		cenkalti.WithMaxElapsedTime(7), cenkalti.WithRetryStopDuration(8), cenkalti.WithClockProvider(fixedClock{}),

@@ -9,8 +9,8 @@ import (
 // Ticker sends the times at which to make attempts, for loops over a channel. It asks its policy for the next wait when a
 // tick has been received, not when the attempt is over.
 type Ticker struct {
-	// C has the ticks. It is closed when the policy stops, when the context in the policy is done or would be before the next
-	// tick, and by Stop.
+	// C has the ticks. It is closed when the policy stops, when the context in the policy ends a wait, and by Stop. A tick that
+	// is due when the context ends can still be received.
 	C <-chan time.Time
 
 	ticks chan time.Time
@@ -33,6 +33,7 @@ func NewTicker(b BackOff) *Ticker { return NewTickerWithTimer(b, nil) }
 func NewTickerWithTimer(b BackOff, timer Timer) *Ticker {
 	ticks := make(chan time.Time)
 	t := &Ticker{C: ticks, ticks: ticks, call: newCall(b, timer), stop: make(chan struct{}), ended: make(chan struct{})}
+	t.call.reset()
 	go t.run()
 	return t
 }
@@ -71,23 +72,22 @@ func (t *Ticker) run() {
 		t.close()
 		t.mu.Unlock()
 	}()
-	var done <-chan struct{} // nil: the first tick is sent even if the context is done
-	for tick := c.wait.now(); t.send(tick, done); done = c.ctx.Done() {
+	for tick := c.wait.now(); t.send(tick); {
 		more := false
 		if !t.leave(func() { more = c.ticked() }) || !more {
 			return
 		}
 		tick = c.wait.done(c.ctx, t.stop)
-		if end, _ := c.proceed(); end {
+		if c.proceed() {
 			return
 		}
 	}
 }
 
 // send reports whether the tick was received.
-func (t *Ticker) send(tick time.Time, done <-chan struct{}) bool {
+func (t *Ticker) send(tick time.Time) bool {
 	select {
-	case <-t.stop: // also if somebody is receiving
+	case <-t.stop: // also if there is a receiver
 		return false
 	default:
 	}
@@ -95,9 +95,8 @@ func (t *Ticker) send(tick time.Time, done <-chan struct{}) bool {
 	case t.ticks <- tick:
 		return true
 	case <-t.stop:
-	case <-done:
+		return false
 	}
-	return false
 }
 
 // leave runs f, which calls methods that may call Stop, and reports whether the Ticker is to go on.

@@ -190,17 +190,7 @@ func TestTickerContext(t *testing.T) {
 		require.False(t, open)
 		require.Equal(t, time.Second, time.Since(began))
 
-		// While a tick is due that nobody receives: v4 leaves a goroutine behind.
-		ctx, cancel = context.WithCancel(t.Context())
-		ticker = cenkalti.NewTicker(cenkalti.WithContext(&cenkalti.ZeroBackOff{}, ctx))
-		<-ticker.C
-		synctest.Wait()
-		cancel()
-		synctest.Wait()
-		_, open = <-ticker.C
-		require.False(t, open)
-
-		// Before a wait that cannot end in time.
+		// Before a wait that cannot end in time: at the deadline.
 		ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		ticker = cenkalti.NewTicker(cenkalti.WithContext(cenkalti.NewConstantBackOff(time.Hour), ctx))
@@ -208,7 +198,25 @@ func TestTickerContext(t *testing.T) {
 		began = time.Now()
 		_, open = <-ticker.C
 		require.False(t, open)
-		require.Zero(t, time.Since(began))
+		require.Equal(t, time.Minute, time.Since(began))
+	})
+}
+
+// A tick that is due when the context ends can still be received, and is the last.
+func TestTickDueAtTheContextsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, start := range tickers {
+			ctx, cancel := context.WithCancel(t.Context())
+			ticker := start(backoff.WithContext(&backoff.ZeroBackOff{}, ctx), nil)
+			<-ticker.c
+			synctest.Wait()
+			cancel()
+			synctest.Wait()
+			_, open := <-ticker.c
+			require.True(t, open, name)
+			_, open = <-ticker.c
+			require.False(t, open, name)
+		}
 	})
 }
 

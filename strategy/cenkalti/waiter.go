@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-89b3229b/retry/internal/carry"
 	"github.com/seed-89b3229b/retry/internal/clock"
-	"github.com/seed-89b3229b/retry/internal/errtree"
 )
 
 // waiter does the waits of one call, on a Timer of v4 or on the engine's clock.
@@ -18,21 +17,13 @@ type waiter struct {
 }
 
 func newWaiter(ctx context.Context, t Timer) waiter {
-	if !errtree.IsNil(t) {
+	if t != nil {
 		return waiter{timer: t}
 	}
 	return waiter{sleeper: clock.Sleeper{Clock: carry.From(ctx).Clock}}
 }
 
 func (w *waiter) now() time.Time { return clock.Now(w.sleeper.Clock) }
-
-// deadline is what waits have to end before. Nobody knows a Timer's time: it may be a test's.
-func (w *waiter) deadline(ctx context.Context) (deadline time.Time) {
-	if w.timer == nil {
-		deadline, _ = ctx.Deadline()
-	}
-	return deadline
-}
 
 // start begins a wait, and done ends it. Only start calls methods of the Timer.
 func (w *waiter) start(d time.Duration) {

@@ -213,6 +213,7 @@ func TestDefect12ForgivingParser(t *testing.T) {
 		"REMAIN:0,timeleft:400":          500 * ms,
 		"Remain:0,TimeLeft:2147483600":   2147483700 * ms,
 		"Remain:0,TimeLeft:-5":           100 * ms,
+		"Remain:+0,TimeLeft:+5":          105 * ms, // the sign is no trouble to its parser
 		"Remain:0,TimeLeft:many":         0,
 		"Remain:none,TimeLeft:400":       0,
 	} {

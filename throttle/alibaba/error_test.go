@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/condition"
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 	"github.com/seed-89b3229b/retry/throttle"
 	"github.com/seed-89b3229b/retry/throttle/alibaba"
 )
@@ -56,7 +57,8 @@ func TestErrorFrom(t *testing.T) {
 }
 
 // FuzzObserve records whatever an answer may say, and asks a policy what follows.
-func FuzzObserve(f *testing.F) {
+func FuzzObserve(tf *testing.F) {
+	f := fuzzed.New(tf)
 	f.Add("Limit:100,Remain:0,TimeLeft:2000", "Remain:0,Reset:1700000002000", 429, int64(0), int64(0), int64(0), false)
 	f.Add("Remain:-1,TimeLeft:9223372036854775807", "Remain:0,TimeLeft:9223372036854775807", 400, int64(longest), int64(longest), int64(longest), true)
 	f.Add("Remain:0,TimeLeft:-9223372036854775808", "Remain:0,Reset:-1", 200, int64(-longest-1), int64(1), int64(-1), false)

@@ -42,13 +42,13 @@ func worse(a, b throttle.Quota) bool {
 
 // alibabaQuota reads a value such as Limit:100,Remain:0,Time:60000,TimeLeft:2000,Reset:1700000000000, whose times are in
 // milliseconds. Space around names and numbers is no matter, nor is the case of names; the last valid one of a name
-// counts; what is not a name and an integer is passed over.
+// counts; what is not a name and an integer, with or without a sign, is passed over.
 func (m *message) alibabaQuota(name, value string) (q throttle.Quota, ok bool) {
 	q = throttle.Quota{Name: name, Limit: -1, Remaining: -1}
 	var left, reset int64 = -1, -1
 	for pair := range strings.SplitSeq(value, ",") {
 		key, text, _ := strings.Cut(pair, ":")
-		n, ok := readInteger(trim(text))
+		n, ok := readSigned(trim(text))
 		if !ok {
 			continue
 		}

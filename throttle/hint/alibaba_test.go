@@ -168,7 +168,13 @@ func TestAlibabaReset(t *testing.T) {
 		{"Remain:-1,TimeLeft:5", "", 0, false},
 		{"Remain:-9223372036854775809,TimeLeft:5", "", 5 * ms, true},
 		{"Remain:0:1,TimeLeft:5", "", 0, false},
-		{"Remain:+0,TimeLeft:5", "", 0, false},
+		{"Remain:+0,TimeLeft:+5", "", 5 * ms, true}, // Integer.parseInt and Long.parseLong take the sign
+		{"Remain:-0,TimeLeft:+9223372036854775808", "", longest, true},
+		{"Remain:+0,Reset:+1700000003500", "", 3500 * ms, true},
+		{"Remain:+-0,TimeLeft:5", "", 0, false},
+		{"Remain:++0,TimeLeft:5", "", 0, false},
+		{"Remain:+,TimeLeft:5", "", 0, false},
+		{"Remain:0,TimeLeft:+1.5", "", 0, false},
 		{"Remain=0,TimeLeft:5", "", 0, false},
 	} {
 		h := http.Header{"X-Ratelimit-User": {v.value}}

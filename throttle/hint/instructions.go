@@ -30,7 +30,7 @@ func (m *message) pushback(a *answer) {
 	if len(lines) == 0 {
 		return
 	}
-	n, ok := readInteger(trim(lines[0]))
+	n, ok := readSigned(trim(lines[0])) // Atoi in gRPC-Go, Integer.valueOf in gRPC-Java: with a plus sign too
 	if ok && len(lines) == 1 && 0 <= n && n <= math.MaxInt32 {
 		a.tell(wait{delay: time.Duration(n) * time.Millisecond, told: true, source: fieldNames[pushback], rule: throttle.Exact()})
 		a.RestartCurve = true

@@ -2,6 +2,7 @@ package hint
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	"github.com/seed-89b3229b/retry/internal/saturate"
@@ -91,6 +92,16 @@ func readInteger(s string) (n int64, ok bool) {
 		return -d.whole, true
 	}
 	return d.whole, true
+}
+
+// readSigned is readInteger that takes a plus sign too, as the functions of Java and Go do that a vendor's own clients read
+// with: what means something to them means the same here.
+func readSigned(s string) (n int64, ok bool) {
+	if digits, plus := strings.CutPrefix(s, "+"); plus {
+		d, ok := readDecimal(digits)
+		return d.whole, ok && d.integer
+	}
+	return readInteger(s)
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -9,12 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-89b3229b/retry/throttle/hint"
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
+	"github.com/seed-89b3229b/retry/throttle/hint"
 )
 
 // FuzzParsers reads a header written as lines of "name: value" with every parser.
-func FuzzParsers(f *testing.F) {
+func FuzzParsers(tf *testing.F) {
+	f := fuzzed.New(tf)
 	headers, _ := readings(f)
 	for _, h := range headers {
 		var text strings.Builder
@@ -42,7 +45,8 @@ func FuzzParsers(f *testing.F) {
 }
 
 // FuzzParseRetryAfter compares with a second reading: whole seconds by hand, dates by net/http, which takes more of them.
-func FuzzParseRetryAfter(f *testing.F) {
+func FuzzParseRetryAfter(tf *testing.F) {
+	f := fuzzed.New(tf)
 	for _, v := range retryAfters {
 		f.Add(v.text, "", noon.Unix())
 	}
@@ -86,7 +90,8 @@ func FuzzParseRetryAfter(f *testing.F) {
 }
 
 // FuzzUnits: no text breaks any unit, whatever the time.
-func FuzzUnits(f *testing.F) {
+func FuzzUnits(tf *testing.F) {
+	f := fuzzed.New(tf)
 	for i, text := range []string{"30", "6m0s", "1795953630.5", "Sun, 29 Nov 2026 12:00:30 GMT", "2026-11-29T12:00:30Z", "9223372036854775807", "0.0000000000001"} {
 		f.Add(uint8(i), text, noon.Unix(), "Sun, 29 Nov 2026 12:00:30 GMT")
 	}
@@ -109,7 +114,8 @@ func FuzzUnits(f *testing.F) {
 	})
 }
 
-func FuzzRetryInfo(f *testing.F) {
+func FuzzRetryInfo(tf *testing.F) {
+	f := fuzzed.New(tf)
 	for _, body := range []string{info(`"34.074824224s"`), "[" + info(`"3s"`) + "]", info(`3`), `"google.rpc.RetryInfo"`, "[[google.rpc.RetryInfo", ""} {
 		f.Add([]byte(body))
 	}

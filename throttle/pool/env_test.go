@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 	"github.com/seed-89b3229b/retry/throttle"
 	"github.com/seed-89b3229b/retry/throttle/pool"
 )
@@ -110,7 +111,8 @@ func TestSelectionText(t *testing.T) {
 	require.Equal(t, pool.Random, read)
 }
 
-func FuzzPoolFromEnv(f *testing.F) {
+func FuzzPoolFromEnv(tf *testing.F) {
+	f := fuzzed.New(tf)
 	f.Add("a,b", "random", "5", "1s", "32s")
 	f.Add("", "", "", "", "")
 	f.Add(" , ", "Random", "-9223372036854775808", "9223372036854775807ns", "1e9h")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-89b3229b/retry/internal/fuzzed"
 	"github.com/seed-89b3229b/retry/throttle"
 	"github.com/seed-89b3229b/retry/throttle/pool"
 )
@@ -239,7 +240,8 @@ func (m *modelPool) ready(at int64) int64 {
 	return max(k.end-at+from+(k.free-k.end-from)/2, 0)
 }
 
-func FuzzPool(f *testing.F) {
+func FuzzPool(tf *testing.F) {
+	f := fuzzed.New(tf)
 	// options, then four bytes for each step: what, which ticket, time passed, how
 	f.Add([]byte{0x13, 0, 0, 0, 0, 3, 0, 1, 5, 0, 0, 1, 0, 3, 0, 1, 5, 0, 0, 1, 0, 0, 1, 0, 0, 5, 0, 0, 0, 0, 0, 200, 0, 4, 0, 0, 0})
 	f.Add([]byte{0x05, 0, 0, 0, 0, 3, 0, 1, 5, 0, 1, 0, 0, 3, 1, 1, 5, 0, 2, 0, 0, 3, 2, 0, 5, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 100, 0, 0, 1, 1, 0})

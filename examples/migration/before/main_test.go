@@ -25,7 +25,7 @@ func Example() {
 	//   busy, again in 80ms
 	//   "" busy true
 	// a context that is cancelled before an hour's wait:
-	//   true
+	//   context canceled true
 	// a loop over ticks:
 	//   3 attempts
 }
