@@ -38,6 +38,7 @@ type call struct {
 // drive runs a call to its end. If err is not nil, the first attempt was made already and failed with it: nothing had to be
 // asked or told before it.
 func drive(ctx context.Context, c *config, w *work, err error) error {
+	demandContext(ctx)
 	made := err != nil
 	carried := carry.From(ctx)
 	k := call{sleeper: clock.Sleeper{Clock: clockOf(carried, c)}}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/seed-89b3229b/retry/internal/errtree"
+	"github.com/seed-89b3229b/retry/internal/quote"
 )
 
 // The reasons for ending a call. Each is matched by errors.Is on the error that the call returned, beside the
@@ -100,7 +100,7 @@ func (e *Error) Error() string {
 	}
 	b.WriteString("retry")
 	if e.Name != "" {
-		fmt.Fprintf(&b, " %q", e.Name)
+		b.WriteString(" " + quote.Quote(e.Name))
 	}
 	switch e.Attempts {
 	case 0:
@@ -195,25 +195,12 @@ type ConfigError struct {
 	err error
 }
 
-// Error returns the text, such as `retry: WithMaxElapsed(-1s): must not be negative`.
+// Error returns the text, such as `retry: WithMaxElapsed(-1s): must not be negative`. Of a long value it has the first 100 bytes.
 func (e *ConfigError) Error() string {
 	if e == nil {
 		return ErrConfig.Error()
 	}
-	return fmt.Sprintf("retry: %s(%s): %s", e.Option, show(e.Value), e.Problem)
-}
-
-// show writes a value for a person: one that can't write itself is named by its type.
-func show(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "nil"
-	case string:
-		return strconv.Quote(v)
-	case int, float64, bool, fmt.Stringer, error:
-		return fmt.Sprint(v)
-	}
-	return fmt.Sprintf("%T", v)
+	return "retry: " + quote.Cut(e.Option) + "(" + show(e.Value) + "): " + e.Problem
 }
 
 // Is reports whether target is ErrConfig.

@@ -19,7 +19,7 @@ func (k *call) observe(ctx context.Context, c *config) context.Context {
 
 // limit is the limit of attempts as observers know it: 0 for none.
 func (k *call) limit(c *config) int {
-	if n := k.maxAttempts(c); n != unlimited {
+	if n := k.maxAttempts(c); n != Unlimited {
 		return n
 	}
 	return 0
