@@ -148,7 +148,7 @@ func TestFlowAgain(t *testing.T) {
 	s.next()
 	end = again()
 	require.Equal(t, retry.Done, end.Action)
-	require.Equal(t, &retry.Error{Attempts: 3, Delay: time.Second, Reason: retry.ErrMaxElapsed}, recError(t, end.Err), "the time goes on")
+	require.Equal(t, &retry.Error{Attempts: 3, Delay: time.Second, Reason: retry.ErrMaxElapsed}, recBare(t, end.Err), "the time goes on")
 
 	var zero retry.Flow
 	require.Equal(t, retry.Wait, zero.Again(t.Context(), recStart).Action)

@@ -85,10 +85,13 @@ type Error struct {
 	// between them were dropped.
 	History []error
 	Dropped int
+
+	limit limit
 }
 
 // Error returns the operation's error followed by the reason, such as
-// `connection refused (retry "orders": gave up after 4 attempts, 1.2s after the first failure: attempts exhausted)`.
+// `connection refused (retry "orders": gave up after 4 attempts, 1.2s after the first failure: attempts exhausted)`. Where the
+// next wait did not fit into a limit, it names both: `asked to wait 2m0s, more than 1m0s (WithMaxHint)`.
 func (e *Error) Error() string {
 	if e == nil {
 		return "retry: no error"
@@ -115,7 +118,7 @@ func (e *Error) Error() string {
 	}
 	if e.Reason != nil {
 		b.WriteString(": ")
-		b.WriteString(reasonText(e.Reason))
+		b.WriteString(e.reasonText())
 	}
 	if e.Last != nil {
 		b.WriteByte(')')
@@ -133,6 +136,26 @@ func (e *Error) Unwrap() []error {
 
 // OpaqueRetry marks the error as another call's: the markers and told waits inside it do not steer the calls around.
 func (e *Error) OpaqueRetry() {}
+
+// reasonText is the reason with its numbers, where it has some, and what a throttle had to say to it.
+func (e *Error) reasonText() string {
+	reason, detail := e.Reason, error(nil)
+	if explained, ok := reason.(*because); ok {
+		reason, detail = explained.reason, explained.detail
+	}
+	text := ""
+	switch reason {
+	case ErrHintTooLong, ErrMaxElapsed, ErrDeadline:
+		text = e.limit.text()
+	}
+	switch {
+	case text == "":
+		return reasonText(e.Reason)
+	case detail != nil:
+		text += ": " + textOf(detail)
+	}
+	return text
+}
 
 func reasonText(err error) string { return strings.TrimPrefix(textOf(err), "retry: ") }
 

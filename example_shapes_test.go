@@ -88,7 +88,7 @@ func ExampleWithRule() {
 	fmt.Println(err)
 	fmt.Println(clock.Waits())
 	// Output:
-	// internal (retry: gave up after 7 attempts, 33s after the first failure: time budget used up)
+	// internal (retry: gave up after 7 attempts, 33s after the first failure: the next wait of 40s would not end within 1m0s of its kind's first failure (WithRule))
 	// [1s 1s 1s 10s 20s]
 }
 
@@ -120,7 +120,7 @@ func ExamplePoll_lastValue() {
 		return percent, percent >= 100, nil
 	}, retry.WithName("export"), retry.WithMaxElapsed(time.Minute), retry.WithClock(retrytest.NewClock()))
 	fmt.Println(done, err)
-	// Output: 72 retry "export": gave up after 6 attempts: time budget used up
+	// Output: 72 retry "export": gave up after 6 attempts: the next wait of 10s would not end within 1m0s of the start (WithMaxElapsed)
 }
 
 // A queue is read until it is closed. An empty one is no failure, and not the end.

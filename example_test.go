@@ -162,7 +162,7 @@ func ExampleWithThrottle() {
 	err = retry.Run(context.Background(), place, policy)
 	fmt.Println(errors.Is(err, retry.ErrHintTooLong), errors.As(err, &held), held.Key)
 	// Output:
-	// quota used up (retry "place order": gave up after 1 attempt: asked to wait too long)
+	// quota used up (retry "place order": gave up after 1 attempt: asked to wait 1h0m0s, more than 1m0s (WithMaxHint))
 	// true true acme
 }
 

@@ -37,7 +37,7 @@ func ExampleWithContext() {
 	fmt.Println(err)
 	fmt.Println(errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, context.DeadlineExceeded))
 	// Output:
-	// unexpected EOF (retry: gave up after 1 attempt: no time left before the deadline)
+	// unexpected EOF (retry: gave up after 1 attempt: the next wait of 1h0m0s would end after the deadline in 1m0s)
 	// true true
 }
 
