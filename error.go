@@ -43,6 +43,7 @@ var (
 	// context's end. Its Timeout method returns true; it is also a context.DeadlineExceeded.
 	ErrAttemptTimeout error = &timeoutSentinel{text: "retry: attempt timed out"}
 	errPanicked       error = &sentinel{text: "retry: loop left by a panic"}
+	errUnsaid         error = &sentinel{text: "retry: an iteration of the loop ended without Fail, Again or break, so it has neither failed nor succeeded"}
 	// ErrConfig is matched by every *ConfigError.
 	ErrConfig error = &sentinel{text: "retry: invalid configuration"}
 )

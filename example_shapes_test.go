@@ -131,10 +131,11 @@ func ExampleTry_Again() {
 	for try := range loop.Tries() {
 		item := queue[next]
 		next++
-		if item != "closed" {
-			fmt.Printf("%q ", item)
-			try.Again()
+		if item == "closed" {
+			break
 		}
+		fmt.Printf("%q ", item)
+		try.Again()
 	}
 	fmt.Println(loop.Err(), clock.Waits())
 	// Output: "a" "" "b" <nil> [1s 1s 1s]

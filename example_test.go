@@ -113,9 +113,10 @@ func ExampleNewLoop() {
 	for try := range loop.Tries() {
 		if try.Number() < 3 {
 			try.Fail(errUnavailable)
-			continue
+			continue // after a wait, the next try
 		}
 		fmt.Println("attempt", try.Number())
+		break // done: a try that says nothing is an error
 	}
 	fmt.Println(loop.Err())
 	// Output:
