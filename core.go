@@ -24,6 +24,7 @@ type flow struct {
 	noRetry bool // ContextWithoutRetry
 	delayed bool // the initial delay was given
 	failing bool
+	retried bool // a failure was followed by another attempt, or by the wait for one
 	owed    bool // the budget was started and must be settled
 	ending  Ending
 

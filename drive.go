@@ -205,22 +205,24 @@ func (k *call) describe(c *config, o *throttle.Outcome) {
 // finish ends a call that the core has ended: the last log line, the fallback, the observation.
 func (k *call) finish(ctx context.Context, c *config, w *work) error {
 	err := k.step.Err
-	if err != nil {
-		if c.logger != nil {
-			at := ctx
-			if k.attemptCtx != nil {
-				at = k.attemptCtx
-			}
-			k.logEnd(at, c)
+	if c.logger != nil {
+		at := ctx
+		if k.attemptCtx != nil {
+			at = k.attemptCtx
 		}
-		if w.rescue != nil && ctx.Err() == nil {
-			err = w.rescue(ctx, err)
+		if err != nil {
+			k.logEnd(at, c)
+		} else {
+			k.logSuccess(at, c)
 		}
 	}
+	if err != nil && w.rescue != nil && ctx.Err() == nil {
+		err = w.rescue(ctx, err)
+	}
 	k.done = true
-	if k.observation != nil {
+	if k.observation != nil || c.summary != nil {
 		k.tick()
-		k.observation.Done(ctx, k.summary(k.ending, err, k.step.Reason))
+		k.tell(ctx, c, k.summary(k.ending, err, k.step.Reason))
 	}
 	return err
 }

@@ -39,9 +39,7 @@ func (k *call) close(ctx context.Context, c *config) {
 		return
 	}
 	k.done = true
-	if k.observation != nil {
-		defer func() { k.observation.Done(ctx, k.summary(EndPanicked, nil, nil)) }()
-	}
+	defer func() { k.tell(ctx, c, k.summary(EndPanicked, nil, nil)) }()
 	defer k.timeout.end()
 	k.tick()
 	k.abort(ctx, c, k.now, throttle.Panicked, ErrShutdown, EndPanicked)

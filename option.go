@@ -56,6 +56,7 @@ type (
 	onRetryOption     func(context.Context, Event)
 	beforeRetryOption func(context.Context, Event) error
 	loggerOption      struct{ *slog.Logger }
+	summaryOption     struct{ *Summary }
 	stopOption        <-chan struct{}
 	clockOption       struct{ Clock }
 	randOption        func() float64
@@ -86,6 +87,7 @@ func (observerOption) option()            {}
 func (onRetryOption) option()             {}
 func (beforeRetryOption) option()         {}
 func (loggerOption) option()              {}
+func (summaryOption) option()             {}
 func (stopOption) option()                {}
 func (clockOption) option()               {}
 func (randOption) option()                {}
@@ -187,8 +189,9 @@ func WithOnRetry(f func(context.Context, Event)) Option { return onRetryOption(f
 // the operation's. Default: none.
 func WithBeforeRetry(f func(context.Context, Event) error) Option { return beforeRetryOption(f) }
 
-// WithLogger writes one line per retry (level Info) and one when a call gives up (Warn; Info where it was cancelled; Debug
-// for a failure that is not worth a retry), with the attempt's context. A logger in a package variable is the one of before
+// WithLogger writes one line per retry (level Info) and one when a call that was retried succeeds ("succeeded after 3 attempts",
+// Info) or a call gives up (Warn; Info where it was cancelled; Debug for a failure that is not worth a retry), with the attempt's
+// context. A logger in a package variable is the one of before
 // main: slog.Default() there is not what slog.SetDefault sets later. Default: none.
 func WithLogger(l *slog.Logger) Option { return loggerOption{l} }
 

@@ -44,7 +44,7 @@ func (f *flow) plan(ctx context.Context, c *config, now time.Time, o *throttle.O
 		f.end(ctx, c, now, reason, ending)
 		return
 	}
-	f.step.Action = Wait
+	f.step.Action, f.retried = Wait, true
 	if t.learner != nil {
 		t.learner.Failed(state)
 	}

@@ -15,7 +15,10 @@ var defaultPolicy Policy
 // for each.
 func New(opts ...Option) (*Policy, error) {
 	p := new(Policy)
-	if err := p.config.merge(opts); err != nil {
+	var problems problems
+	problems.add(p.config.merge(opts))
+	problems.add(p.config.shareable())
+	if err := problems.err(); err != nil {
 		return nil, err
 	}
 	return p, nil

@@ -263,6 +263,7 @@ func TestPollOrder(t *testing.T) {
 			budget.Settle @23s success 10
 			obs.AttemptDone @23s 3 success
 			Keep 3 alive
+			logger INFO succeeded after 3 attempts
 			obs.Done @23s 3 success`)
 		require.Equal(t, retry.Event{
 			Name: "job", Number: 1, Max: 3, At: k.began.Add(time.Second), Duration: time.Second, Class: throttle.Success, Retrying: true, Delay: 10 * time.Second,

@@ -35,6 +35,7 @@ type config struct {
 	onRetry         []func(context.Context, Event)
 	beforeRetry     []func(context.Context, Event) error
 	logger          *slog.Logger
+	summary         *Summary // of one call
 	results         typedResults
 	fallback        typedFallback
 	stop            <-chan struct{}
@@ -88,7 +89,7 @@ func (c *config) merge(opts []Option) error {
 		}
 	}
 	c.timed = len(c.throttles) > 0 || c.observer != nil || learns || c.resetAfter > 0
-	c.clocked = c.timed || c.budget != nil || c.maxElapsed > 0 || c.initialDelay > 0 || c.timeoutShare > 0
+	c.clocked = c.timed || c.budget != nil || c.maxElapsed > 0 || c.initialDelay > 0 || c.timeoutShare > 0 || c.summary != nil
 	c.busy = c.clocked || c.stop != nil || c.attemptInfo || c.results != nil || c.fallback != nil || c.attemptTimeout > 0
 	return problems.err()
 }
@@ -170,6 +171,9 @@ func (c *config) apply(o Option) error {
 	case loggerOption:
 		c.logger = o.Logger
 		return required("WithLogger", o.Logger == nil)
+	case summaryOption:
+		c.summary = o.Summary
+		return required("WithSummary", o.Summary == nil)
 	case stopOption:
 		c.stop = o
 	case clockOption:
