@@ -87,8 +87,10 @@ func (r *rule) read(opts []Option) error {
 func (c *config) checkRules() (learns bool, err error) {
 	var problems problems
 	for _, r := range c.rules {
-		t := r.under(c)
-		problems.add(t.drawOnce())
+		if r.strategy != nil || r.jitter != nil { // else it is the policy's problem, and reported there
+			t := r.under(c)
+			problems.add(t.drawOnce())
+		}
 		learns = learns || r.learner != nil
 	}
 	return learns, problems.err()
