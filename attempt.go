@@ -46,7 +46,7 @@ func (k *call) enter(ctx context.Context, c *config, w *work) context.Context {
 func (f *flow) furnish(ctx context.Context, c *config) context.Context {
 	if c.attemptInfo {
 		v := carry.From(ctx)
-		v.Number, v.Max, v.Name = f.attempts, f.limit(c), c.name
+		v.Number, v.Max, v.Name = f.attempts, f.shownLimit(c), c.name
 		ctx = carry.With(ctx, v)
 	}
 	for i, t := range c.throttles[:min(f.tickets.admitted, len(c.throttles))] {

@@ -43,6 +43,7 @@ func TestBeforeRetryOncePerRetry(t *testing.T) {
 			curve.Succeed
 			budget.Settle @3s success 10
 			obs.AttemptDone @3s 2 success
+			logger INFO succeeded after 2 attempts
 			obs.Done @3s 2 success`)
 	})
 }

@@ -163,6 +163,7 @@ var shapeCases = []struct {
 		return func() {
 			for range retry.NewLoop(ctx).Tries() {
 				sink++
+				break
 			}
 		}
 	}},

@@ -1,10 +1,36 @@
 package retry
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"github.com/seed-89b3229b/retry/internal/errtree"
 )
+
+// problems are what is wrong with a configuration.
+type problems []error
+
+func (p *problems) add(err error) {
+	if err != nil {
+		*p = append(*p, err)
+	}
+}
+
+// err is one error for all problems, and the problem itself if it is the only one.
+func (p problems) err() error {
+	if len(p) == 1 {
+		return p[0]
+	}
+	return errors.Join(p...)
+}
+
+// demandContext panics with words: without them, a nil context would be a nil pointer somewhere below.
+func demandContext(ctx context.Context) {
+	if ctx == nil {
+		panic("retry: nil Context")
+	}
+}
 
 func invalid(option string, value any, problem string) error {
 	return &ConfigError{Option: option, Value: value, Problem: problem}
@@ -39,12 +65,11 @@ func check(option string, v any) error {
 }
 
 func checkAll[E any](option string, elements []E) error {
+	var problems problems
 	for _, e := range elements {
-		if err := check(option, e); err != nil {
-			return err
-		}
+		problems.add(check(option, e))
 	}
-	return nil
+	return problems.err()
 }
 
 func checkTyped(o typedOption) error {

@@ -1,7 +1,6 @@
 package retry
 
 import (
-	"errors"
 	"strings"
 	"time"
 
@@ -74,25 +73,25 @@ func (c Config) Validate() error {
 
 // parse is Validate, and returns the strategy if one is set.
 func (c Config) parse() (s strategy.Strategy, err error) {
-	var problems []error
+	var problems problems
 	if c.MaxAttempts < 0 {
-		problems = append(problems, badAttempts(c.MaxAttempts))
+		problems.add(badAttempts(c.MaxAttempts))
 	}
 	for _, f := range c.durations() {
 		if *f.at < 0 {
-			problems = append(problems, badSetting(f.name, f.env, *f.at, "must not be negative", nil))
+			problems.add(badSetting(f.name, f.env, *f.at, "must not be negative", nil))
 		}
 	}
 	if strings.TrimSpace(c.Strategy) != "" {
 		if s, err = strategy.Parse(c.Strategy); err != nil {
-			problems = append(problems, badSetting("Strategy", "STRATEGY", c.Strategy, err.Error(), err))
+			problems.add(badSetting("Strategy", "STRATEGY", c.Strategy, err.Error(), err))
 		}
 		if c.BaseDelay != 0 {
-			problems = append(problems, badSetting("BaseDelay", "BASE_DELAY, STRATEGY", c.BaseDelay,
+			problems.add(badSetting("BaseDelay", "BASE_DELAY, STRATEGY", c.BaseDelay,
 				"must not be set together with Strategy: the base belongs into its text, as in fulljitter(base="+c.BaseDelay.String()+")", nil))
 		}
 	}
-	return s, together(problems)
+	return s, problems.err()
 }
 
 // configure applies a Config's set fields.
@@ -140,12 +139,4 @@ func (c *Config) durations() [4]configDuration {
 // badSetting says what is wrong with a field of Config, in a way that whoever wrote the file or the variable can find it.
 func badSetting(name, env string, value any, problem string, err error) error {
 	return &ConfigError{Option: "Config." + name, Value: value, Problem: problem + " (" + env + ")", err: err}
-}
-
-// together is one error for all problems, and the problem itself if it is the only one.
-func together(problems []error) error {
-	if len(problems) == 1 {
-		return problems[0]
-	}
-	return errors.Join(problems...)
 }

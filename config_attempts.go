@@ -2,6 +2,7 @@ package retry
 
 import (
 	"encoding/json"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -12,9 +13,9 @@ import (
 // whether "no retries" or "no limit" is meant.
 type Attempts int
 
-// Unlimited takes the limit of attempts away: every other reason to stop still holds. It is the largest int, so that -1 is an
-// error also where a decoder sets the number and not the text.
-const Unlimited Attempts = unlimited
+// Unlimited takes the limit of attempts away, in a Config and as the argument of WithMaxAttempts: every other reason to stop
+// still holds. It is the largest int, so that -1 is an error also where a decoder sets the number and not the text.
+const Unlimited = math.MaxInt
 
 const unlimitedText = "unlimited"
 

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/seed-89b3229b/retry/condition"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
+	"github.com/seed-89b3229b/retry/throttle/pool"
 )
 
 type recForeign struct{ retry.Option }
@@ -297,11 +299,138 @@ func TestConfigErrorBeforeContext(t *testing.T) {
 	require.ErrorIs(t, err, retry.ErrConfig)
 }
 
+// TestNilContextPanics with words, and not with a nil pointer somewhere below.
 func TestNilContextPanics(t *testing.T) {
 	var none context.Context
-	require.Panics(t, func() { _, _ = retry.Do(none, succeed) })
-	require.Panics(t, func() { _ = retry.Run(none, func(context.Context) error { return nil }) })
+	run := func(context.Context) error { t.Error("fn was called"); return nil }
+	for name, call := range map[string]func(){
+		"Do":           func() { _, _ = retry.Do(none, func(context.Context) (int, error) { return 0, run(none) }) },
+		"Do, options":  func() { _, _ = retry.Do(none, func(context.Context) (int, error) { return 0, run(none) }, recAtOnce) },
+		"Run":          func() { _ = retry.Run(none, run) },
+		"Run, options": func() { _ = retry.Run(none, run, retry.MustNew(), recAtOnce) },
+		"Run, busy":    func() { _ = retry.Run(none, run, retry.WithMaxElapsed(1)) },
+		"Poll": func() {
+			_, _ = retry.Poll(none, 1, func(context.Context) (int, bool, error) { return 0, true, run(none) })
+		},
+		"Supervise":           func() { _ = retry.Supervise(none, run) },
+		"Loop":                func() { recLoop(retry.NewLoop(none), func(*retry.Try) bool { t.Error("a try"); return false }) },
+		"Flow.Next":           func() { f := retry.MustNew().Begin(recStart, recStart, nil); f.Next(none, recStart) },
+		"Flow.Abort":          func() { f := retry.MustNew().Begin(recStart, recStart, nil); f.Abort(none, recStart, 0) },
+		"ContextWithClock":    func() { retry.ContextWithClock(none, nil) },
+		"ContextWithoutRetry": func() { retry.ContextWithoutRetry(none) },
+	} {
+		require.PanicsWithValue(t, "retry: nil Context", call, name)
+	}
+	_, ok := retry.AttemptFrom(none)
+	require.False(t, ok, "a look is no use of it")
 }
+
+// TestConfigErrorsTogether: New and every call report all options that cannot be used, in their order.
+func TestConfigErrorsTogether(t *testing.T) {
+	only := condition.Only(condition.Is(errRec))
+	opts := []retry.Option{
+		retry.WithMaxAttempts(0), nil, retry.WithMaxElapsed(-1), retry.WithCondition(nil, recBadCondition{}, only, condition.Is(errRec)),
+		retry.Config{MaxDelay: -1, BaseDelay: -2}, retry.WithRule(nil, retry.WithName("x"), retry.WithMaxElapsed(-1)), retry.MustNew(retry.WithName("late")),
+		retry.WithStrategy(strategy.FullJitter{}), retry.WithJitter(strategy.Full),
+	}
+	want := []string{
+		"retry: WithMaxAttempts(0): must be at least 1; WithUnlimitedAttempts takes the limit away",
+		"retry: Option(nil): must not be nil",
+		"retry: WithMaxElapsed(-1ns): must not be negative",
+		"retry: WithCondition(nil): must not be nil",
+		"retry: WithCondition(retry_test.recBadCondition): bad: no",
+		"retry: Config.BaseDelay(-2ns): must not be negative (BASE_DELAY)",
+		"retry: Config.MaxDelay(-1ns): must not be negative (MAX_DELAY)",
+		"retry: WithRule(nil): must not be nil",
+		`retry: WithRule("WithName"): ` + ruOnly,
+		"retry: WithMaxElapsed(-1ns): must not be negative",
+		`retry: Policy("late"): must be the first option: it would undo those before it`,
+		"retry: WithJitter(fulljitter): the strategy draws its delays itself: leave one of the two out",
+		"retry: WithCondition(one of package condition): would never be asked: number 3 of the conditions, the one before it, always decides, as condition.Only does",
+	}
+	_, err := retry.New(opts...)
+	require.Equal(t, strings.Join(want, "\n"), err.Error())
+	require.ErrorIs(t, err, retry.ErrConfig)
+	var first *retry.ConfigError
+	require.ErrorAs(t, err, &first)
+	require.Equal(t, "WithMaxAttempts", first.Option)
+	for _, got := range []error{
+		retry.Run(t.Context(), func(context.Context) error { return nil }, opts...),
+		retry.Supervise(t.Context(), func(context.Context) error { return nil }, opts...),
+		func() error { l := retry.NewLoop(t.Context(), opts...); recLoop(l, nil); return l.Err() }(),
+	} {
+		require.EqualError(t, got, err.Error())
+	}
+	_, err = retry.Poll[int](t.Context(), 0, nil, retry.WithMaxAttempts(0))
+	require.EqualError(t, err, "retry: fn(nil): must not be nil\nretry: interval(0s): must be above 0\n"+want[0])
+}
+
+// TestConfigErrorNames: no name that its reader has not written, or could not.
+func TestConfigErrorNames(t *testing.T) {
+	type inner struct{ condition.Func }
+	only := condition.Only(condition.Is(errRec))
+	for _, c := range []condition.Condition{
+		condition.Is(errRec), condition.Any(condition.Network()), condition.All(condition.Network()), condition.Not(condition.Network()), only,
+		condition.HTTPStatus(500), condition.Network(), condition.Timeout(), condition.SQLState("40001"), condition.AWS(), condition.Hopeless(),
+	} {
+		_, err := retry.New(retry.WithCondition(only, c))
+		require.ErrorContains(t, err, "retry: WithCondition(one of package condition): would never be asked")
+	}
+	_, err := retry.New(retry.WithCondition(only, inner{}))
+	require.ErrorContains(t, err, "retry: WithCondition(retry_test.inner): would never be asked", "one's own is a name to look for")
+	_, err = retry.New(retry.WithCondition(only, condition.If(func(error) bool { return true })))
+	require.NotRegexp(t, `condition\.[a-z]`, strings.ReplaceAll(err.Error(), "package condition", ""))
+	for _, err := range []error{
+		recRun(retry.WithThrottle(new(throttle.Gate).For("a"), (&throttle.Gate{MaxKeys: -1}).For("a"))),
+		recRun(retry.WithThrottle((&throttle.Gate{MaxKeys: -1}).By(nil))),
+	} {
+		require.ErrorContains(t, err, "retry: WithThrottle(one of package throttle): throttle: Gate.MaxKeys = -1: must not be negative")
+	}
+	require.ErrorContains(t, recRun(retry.WithBudget(&throttle.TokenBudget{RetryCost: -1})), "retry: WithBudget(*throttle.TokenBudget)")
+}
+
+// TestUnlimitedAsAnArgument: one word in a Config and in the option.
+func TestUnlimitedAsAnArgument(t *testing.T) {
+	require.Equal(t, retry.MustNew(retry.WithUnlimitedAttempts()), retry.MustNew(retry.WithMaxAttempts(retry.Unlimited)))
+	require.Equal(t, retry.MustNew(retry.WithUnlimitedAttempts()), retry.MustNew(retry.Config{MaxAttempts: retry.Unlimited}))
+}
+
+// TestConfigErrorTextIsShort: an error of a text of 4 MB is not one of 4 MB.
+func TestConfigErrorTextIsShort(t *testing.T) {
+	long := strings.Repeat("x", 4<<20)
+	var c retry.Config
+	var a retry.Attempts
+	_, parse := strategy.Parse(long)
+	_, field := strategy.Parse("constant(" + long + "=1s)")
+	_, value := strategy.Parse("constant(delay=" + long + ")")
+	_, body := strategy.Parse("constant(((" + long + ")")
+	_, nested := strategy.Parse("bythrottled(normal=" + long + ")")
+	_, name := retry.New(retry.WithMaxAttempts(1), retry.MustNew(retry.WithName(long)))
+	_, list := retry.New(retry.WithStrategy(strategy.Sequence{Delays: append(make([]time.Duration, 1<<20), -1)}))
+	var selection pool.Selection
+	for what, err := range map[string]error{
+		"strategy": parse, "field": field, "value": value, "body": body, "nested": nested, "name": name, "list": list,
+		"config":          retry.Config{Strategy: long}.Validate(),
+		"JSON":            c.UnmarshalJSON([]byte(`"` + long + `"`)),
+		"JSON duration":   c.UnmarshalJSON([]byte(`{"max_delay":"` + long + `"}`)),
+		"JSON number":     c.UnmarshalJSON([]byte(`{"max_delay":` + strings.Repeat("1", 4<<20) + `}`)),
+		"JSON attempts":   c.UnmarshalJSON([]byte(`{"max_attempts":"` + long + `"}`)),
+		"attempts":        a.UnmarshalText([]byte(long)),
+		"error code":      recRun(retry.WithCondition(condition.ErrorCode(long + " "))),
+		"SQL state":       recRun(retry.WithCondition(condition.SQLState(long))),
+		"policy's name":   recRun(retry.WithName(long), retry.WithMaxAttempts(1)),
+		"key":             &throttle.Error{Key: throttle.Key(long), Remaining: 1},
+		"selection":       selection.UnmarshalText([]byte(long)),
+		"option's string": &retry.ConfigError{Option: long, Value: recLong(long)},
+	} {
+		require.Error(t, err, what)
+		require.Less(t, len(err.Error()), 700, what)
+	}
+}
+
+type recLong string
+
+func (s recLong) String() string { return string(s) }
 
 // TestConditionBehindOnly: a condition that would never be asked is refused, wherever the two come from.
 func TestConditionBehindOnly(t *testing.T) {

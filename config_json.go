@@ -52,23 +52,19 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 		}
 		return &ConfigError{Option: "Config", Value: string(data), Problem: problem, err: err}
 	}
-	read, problems := *c, []error(nil)
+	read, problems := *c, problems(nil)
 	if j.MaxAttempts != nil {
-		if err := read.MaxAttempts.UnmarshalJSON(j.MaxAttempts); err != nil {
-			problems = append(problems, err)
-		}
+		problems.add(read.MaxAttempts.UnmarshalJSON(j.MaxAttempts))
 	}
 	for i, f := range read.durations() {
-		if err := f.read(*j.durations()[i]); err != nil {
-			problems = append(problems, err)
-		}
+		problems.add(f.read(*j.durations()[i]))
 	}
 	if j.Strategy != nil {
 		if err := json.Unmarshal(j.Strategy, &read.Strategy); err != nil {
-			problems = append(problems, badSetting("Strategy", "STRATEGY", jsonValue(j.Strategy), `must be text, such as "fulljitter(base=200ms)"`, err))
+			problems.add(badSetting("Strategy", "STRATEGY", jsonValue(j.Strategy), `must be text, such as "fulljitter(base=200ms)"`, err))
 		}
 	}
-	if err := together(problems); err != nil {
+	if err := problems.err(); err != nil {
 		return err
 	}
 	*c = read

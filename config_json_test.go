@@ -188,7 +188,7 @@ func TestAttemptsText(t *testing.T) {
 		require.Equal(t, want, string(text))
 		require.NotNil(t, text)
 	}
-	require.Equal(t, "0 3 unlimited -1", fmt.Sprint(retry.Attempts(0), " ", retry.Attempts(3), " ", retry.Unlimited, " ", retry.Attempts(-1)))
+	require.Equal(t, "0 3 unlimited -1", fmt.Sprint(retry.Attempts(0), " ", retry.Attempts(3), " ", retry.Attempts(retry.Unlimited), " ", retry.Attempts(-1)))
 }
 
 func TestAttemptsJSONAndYAML(t *testing.T) {

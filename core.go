@@ -24,6 +24,7 @@ type flow struct {
 	noRetry bool // ContextWithoutRetry
 	delayed bool // the initial delay was given
 	failing bool
+	retried bool // a failure was followed by another attempt, or by the wait for one
 	owed    bool // the budget was started and must be settled
 	ending  Ending
 
@@ -42,6 +43,7 @@ type flow struct {
 
 	tickets tickets
 	last    error // of the last attempt
+	limit   limit // that the next wait does not fit into, if that ends the call
 	history *history
 }
 
@@ -151,8 +153,12 @@ func (f *flow) stopped(ctx context.Context, c *config, now time.Time) bool {
 // hold lets a throttle's wait pass, if all that were demanded before this attempt are not too long together.
 func (f *flow) hold(ctx context.Context, c *config, now time.Time, t throttle.Throttle, wait time.Duration) {
 	f.told = saturate.Add(f.told, wait)
-	if f.told > c.hintLimit() {
+	if most := c.hintLimit(); f.told > most {
 		f.step.Delay, f.step.Source = wait, SourceThrottle
+		f.limit = limit{wait, most, ofHint}
+		if wait < f.told {
+			f.limit = limit{wait, most - (f.told - wait), ofHintLeft}
+		}
 		f.end(ctx, c, now, tooLong(ctx, now, t), EndThrottled)
 		return
 	}
@@ -171,12 +177,16 @@ func (f *flow) wait(ctx context.Context, c *config, now time.Time, d time.Durati
 func (f *flow) fits(c *config, now time.Time, wait time.Duration) error {
 	switch {
 	case c.maxElapsed > 0 && saturate.Add(now.Sub(f.began), wait) >= c.maxElapsed:
+		f.limit = limit{wait, c.maxElapsed, ofElapsed}
 		return ErrMaxElapsed
 	case c.maxRetryElapsed > 0 && f.failing && saturate.Add(now.Sub(f.failed), wait) >= c.maxRetryElapsed:
+		f.limit = limit{wait, c.maxRetryElapsed, ofRetryElapsed}
 		return ErrMaxElapsed
 	case f.kind > 0 && f.late(c, now, wait):
+		f.limit = limit{wait, c.rules[f.kind-1].maxElapsed, ofRule}
 		return ErrMaxElapsed
 	case !f.deadline.IsZero() && wait >= f.deadline.Sub(now):
+		f.limit = limit{wait, f.deadline.Sub(now), ofDeadline}
 		return ErrDeadline
 	}
 	return nil

@@ -13,8 +13,6 @@ const (
 	defaultBase        = 200 * time.Millisecond
 	defaultMax         = 20 * time.Second
 	defaultMaxHint     = 60 * time.Second
-
-	unlimited = math.MaxInt
 )
 
 var (
@@ -29,7 +27,7 @@ func (c *config) attempts() int {
 	case c.maxAttempts != 0:
 		return c.maxAttempts
 	case c.supervised, c.interval == 0 && (c.maxElapsed > 0 || c.maxRetryElapsed > 0):
-		return unlimited
+		return Unlimited
 	}
 	return defaultMaxAttempts
 }

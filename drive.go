@@ -38,6 +38,7 @@ type call struct {
 // drive runs a call to its end. If err is not nil, the first attempt was made already and failed with it: nothing had to be
 // asked or told before it.
 func drive(ctx context.Context, c *config, w *work, err error) error {
+	demandContext(ctx)
 	made := err != nil
 	carried := carry.From(ctx)
 	k := call{sleeper: clock.Sleeper{Clock: clockOf(carried, c)}}
@@ -193,24 +194,26 @@ func (k *call) part(ctx context.Context, w *work) {
 // finish ends a call that the core has ended: the last log line, the fallback, the observation.
 func (k *call) finish(ctx context.Context, c *config, w *work) error {
 	err := k.step.Err
-	if err != nil {
-		if c.logger != nil {
-			at := ctx
-			if k.attemptCtx != nil {
-				at = k.attemptCtx
-			}
-			k.logEnd(at, c, k.now)
+	if c.logger != nil {
+		at := ctx
+		if k.attemptCtx != nil {
+			at = k.attemptCtx
 		}
-		if w.rescue != nil && ctx.Err() == nil {
-			err = w.rescue(ctx, err)
+		if err != nil {
+			k.logEnd(at, c, k.now)
+		} else {
+			k.logSuccess(at, c)
 		}
 	}
+	if err != nil && w.rescue != nil && ctx.Err() == nil {
+		err = w.rescue(ctx, err)
+	}
 	k.done = true
-	if k.observation != nil {
+	if k.observation != nil || c.summary != nil {
 		k.tick()
 		s := k.summary(k.entered, k.now, k.paused)
 		s.Err = err
-		k.observation.Done(ctx, s)
+		k.tell(ctx, c, s)
 	}
 	return err
 }

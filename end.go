@@ -32,7 +32,7 @@ func (f *flow) conclude(c *config, now time.Time, reason error, ending Ending) {
 }
 
 func (f *flow) failure(c *config, now time.Time) error {
-	e := &Error{Name: c.name, Attempts: f.attempts, Delay: f.step.Delay, Reason: f.step.Reason, Last: f.last}
+	e := &Error{Name: c.name, Attempts: f.attempts, Delay: f.step.Delay, Reason: f.step.Reason, Last: f.last, limit: f.limit}
 	if f.failing {
 		e.Elapsed = max(now.Sub(f.failed), 0)
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/seed-89b3229b/retry/internal/errtree"
+	"github.com/seed-89b3229b/retry/internal/quote"
 )
 
 // The reasons for ending a call. Each is matched by errors.Is on the error that the call returned, beside the
@@ -43,6 +43,7 @@ var (
 	// context's end. Its Timeout method returns true; it is also a context.DeadlineExceeded.
 	ErrAttemptTimeout error = &timeoutSentinel{text: "retry: attempt timed out"}
 	errPanicked       error = &sentinel{text: "retry: loop left by a panic"}
+	errUnsaid         error = &sentinel{text: "retry: an iteration of the loop ended without Fail, Again or break, so it has neither failed nor succeeded"}
 	// ErrConfig is matched by every *ConfigError.
 	ErrConfig error = &sentinel{text: "retry: invalid configuration"}
 )
@@ -85,10 +86,13 @@ type Error struct {
 	// between them were dropped.
 	History []error
 	Dropped int
+
+	limit limit
 }
 
 // Error returns the operation's error followed by the reason, such as
-// `connection refused (retry "orders": gave up after 4 attempts, 1.2s after the first failure: attempts exhausted)`.
+// `connection refused (retry "orders": gave up after 4 attempts, 1.2s after the first failure: attempts exhausted)`. Where the
+// next wait did not fit into a limit, it names both: `asked to wait 2m0s, more than 1m0s (WithMaxHint)`.
 func (e *Error) Error() string {
 	if e == nil {
 		return "retry: no error"
@@ -100,7 +104,7 @@ func (e *Error) Error() string {
 	}
 	b.WriteString("retry")
 	if e.Name != "" {
-		fmt.Fprintf(&b, " %q", e.Name)
+		b.WriteString(" " + quote.Quote(e.Name))
 	}
 	switch e.Attempts {
 	case 0:
@@ -115,7 +119,7 @@ func (e *Error) Error() string {
 	}
 	if e.Reason != nil {
 		b.WriteString(": ")
-		b.WriteString(reasonText(e.Reason))
+		b.WriteString(e.reasonText())
 	}
 	if e.Last != nil {
 		b.WriteByte(')')
@@ -133,6 +137,26 @@ func (e *Error) Unwrap() []error {
 
 // OpaqueRetry marks the error as another call's: the markers and told waits inside it do not steer the calls around.
 func (e *Error) OpaqueRetry() {}
+
+// reasonText is the reason with its numbers, where it has some, and what a throttle had to say to it.
+func (e *Error) reasonText() string {
+	reason, detail := e.Reason, error(nil)
+	if explained, ok := reason.(*because); ok {
+		reason, detail = explained.reason, explained.detail
+	}
+	text := ""
+	switch reason {
+	case ErrHintTooLong, ErrMaxElapsed, ErrDeadline:
+		text = e.limit.text()
+	}
+	switch {
+	case text == "":
+		return reasonText(e.Reason)
+	case detail != nil:
+		text += ": " + textOf(detail)
+	}
+	return text
+}
 
 func reasonText(err error) string { return strings.TrimPrefix(textOf(err), "retry: ") }
 
@@ -195,25 +219,12 @@ type ConfigError struct {
 	err error
 }
 
-// Error returns the text, such as `retry: WithMaxElapsed(-1s): must not be negative`.
+// Error returns the text, such as `retry: WithMaxElapsed(-1s): must not be negative`. Of a long value it has the first 100 bytes.
 func (e *ConfigError) Error() string {
 	if e == nil {
 		return ErrConfig.Error()
 	}
-	return fmt.Sprintf("retry: %s(%s): %s", e.Option, show(e.Value), e.Problem)
-}
-
-// show writes a value for a person: one that can't write itself is named by its type.
-func show(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "nil"
-	case string:
-		return strconv.Quote(v)
-	case int, float64, bool, fmt.Stringer, error:
-		return fmt.Sprint(v)
-	}
-	return fmt.Sprintf("%T", v)
+	return "retry: " + quote.Cut(e.Option) + "(" + show(e.Value) + "): " + e.Problem
 }
 
 // Is reports whether target is ErrConfig.

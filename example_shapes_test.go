@@ -87,7 +87,7 @@ func ExampleWithRule() {
 	fmt.Println(err)
 	fmt.Println(clock.Waits())
 	// Output:
-	// internal (retry: gave up after 7 attempts, 33s after the first failure: time budget used up)
+	// internal (retry: gave up after 7 attempts, 33s after the first failure: the next wait of 40s would not end within 1m0s of its kind's first failure (WithRule))
 	// [1s 1s 1s 10s 20s]
 }
 
@@ -119,7 +119,7 @@ func ExamplePoll_lastValue() {
 		return percent, percent >= 100, nil
 	}, retry.WithName("export"), retry.WithMaxElapsed(time.Minute), retry.WithClock(retrytest.NewClock()))
 	fmt.Println(done, err)
-	// Output: 72 retry "export": gave up after 6 attempts: time budget used up
+	// Output: 72 retry "export": gave up after 6 attempts: the next wait of 10s would not end within 1m0s of the start (WithMaxElapsed)
 }
 
 // A queue is read until it is closed. An empty one is no failure, and not the end.
@@ -130,10 +130,11 @@ func ExampleTry_Again() {
 	for try := range loop.Tries() {
 		item := queue[next]
 		next++
-		if item != "closed" {
-			fmt.Printf("%q ", item)
-			try.Again()
+		if item == "closed" {
+			break
 		}
+		fmt.Printf("%q ", item)
+		try.Again()
 	}
 	fmt.Println(loop.Err(), clock.Waits())
 	// Output: "a" "" "b" <nil> [1s 1s 1s]

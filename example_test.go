@@ -113,9 +113,10 @@ func ExampleNewLoop() {
 	for try := range loop.Tries() {
 		if try.Number() < 3 {
 			try.Fail(errUnavailable)
-			continue
+			continue // after a wait, the next try
 		}
 		fmt.Println("attempt", try.Number())
+		break // done: a try that says nothing is an error
 	}
 	fmt.Println(loop.Err())
 	// Output:
@@ -162,7 +163,7 @@ func ExampleWithThrottle() {
 	err = retry.Run(context.Background(), place, policy)
 	fmt.Println(errors.Is(err, retry.ErrHintTooLong), errors.As(err, &held), held.Key)
 	// Output:
-	// quota used up (retry "place order": gave up after 1 attempt: asked to wait too long)
+	// quota used up (retry "place order": gave up after 1 attempt: asked to wait 1h0m0s, more than 1m0s (WithMaxHint))
 	// true true acme
 }
 

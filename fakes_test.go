@@ -316,3 +316,10 @@ func recError(t *testing.T, err error) *retry.Error {
 	}
 	return e
 }
+
+// recBare is recError without what only its text shows.
+func recBare(t *testing.T, err error) *retry.Error {
+	t.Helper()
+	e := recError(t, err)
+	return &retry.Error{Name: e.Name, Attempts: e.Attempts, Elapsed: e.Elapsed, Delay: e.Delay, Reason: e.Reason, Last: e.Last, History: e.History, Dropped: e.Dropped}
+}

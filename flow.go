@@ -124,6 +124,7 @@ func (f *Flow) Abort(ctx context.Context, now time.Time, c throttle.Class) Step 
 	if c == throttle.Unset {
 		c = throttle.Canceled
 	}
+	demandContext(ctx)
 	reason, ending := ErrShutdown, EndCanceled
 	if ctx.Err() != nil {
 		reason, ending = contextEnd(ctx)
@@ -148,6 +149,7 @@ func (f *Flow) policyOrDefault() *Policy {
 
 // open readies a Flow for its first step.
 func (f *Flow) open(ctx context.Context, now time.Time) *config {
+	demandContext(ctx)
 	c := &f.policyOrDefault().config
 	if f.phase == fresh {
 		f.noRetry = carry.From(ctx).NoRetry

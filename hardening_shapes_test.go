@@ -230,9 +230,10 @@ func TestStateWithoutAFailure(t *testing.T) {
 		_ = retry.Supervise(t.Context(), func(context.Context) error { time.Sleep(time.Minute); n++; return runs[n-1] }, opts...)
 		loop := retry.NewLoop(t.Context(), opts...)
 		for try := range loop.Tries() {
-			if time.Sleep(time.Minute); try.Number() == 1 {
-				try.Again()
+			if time.Sleep(time.Minute); try.Number() > 1 {
+				break
 			}
+			try.Again()
 		}
 		at := func(d time.Duration) time.Time { return began.Add(d) }
 		require.Equal(t, []strategy.State{

@@ -314,6 +314,7 @@ func TestLoopKeptTry(t *testing.T) {
 			try.Fail(errRec)
 			kept[0].Fail(nil) // would end the loop
 		case 3:
+			try.Fail(nil)
 			kept[0].Fail(errRecCause) // would go on
 			kept[1].Fail(errRecCause)
 		}

@@ -170,7 +170,7 @@ func TestHintTooLong(t *testing.T) {
 			require.Equal(t, retry.ErrHintTooLong, step.Reason)
 			require.Equal(t, retry.SourceServer, step.Source)
 			require.Equal(t, tc.told, step.Delay)
-			require.Equal(t, &retry.Error{Attempts: 1, Delay: tc.told, Reason: retry.ErrHintTooLong, Last: errRec}, recError(t, step.Err))
+			require.Equal(t, &retry.Error{Attempts: 1, Delay: tc.told, Reason: retry.ErrHintTooLong, Last: errRec}, recBare(t, step.Err))
 			require.Equal(t, map[string]int{"budget.Start": 1, "a.Admit": 1, "a.Done": 1, "budget.Charge": 1, "budget.Settle": 1}, log.seen)
 			require.Contains(t, log.lines[len(log.lines)-2], "last")
 		})

@@ -195,7 +195,7 @@ func TestP16ZeroAttempts(t *testing.T) {
 		_, doErr := retry.Do(t.Context(), func(ctx context.Context) (int, error) { return 0, fn(ctx) }, retry.WithMaxAttempts(n))
 		loop := retry.NewLoop(t.Context(), retry.WithMaxAttempts(n))
 		for try := range loop.Tries() {
-			_ = fn(try.Context())
+			try.Fail(fn(try.Context()))
 		}
 		for _, err := range []error{policyErr, doErr, retry.Run(t.Context(), fn, retry.WithMaxAttempts(n)), loop.Err()} {
 			var config *retry.ConfigError

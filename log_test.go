@@ -38,6 +38,7 @@ func TestLogLines(t *testing.T) {
 		return `{"level":"` + level + `","msg":"` + message + `","retry.name":"job","retry.attempts":` + attempts +
 			`,"retry.outcome":"` + outcome + `","retry.reason":"` + reason + `"` + rest + "}\n"
 	}
+	const succeeded = `{"level":"INFO","msg":"succeeded after 2 attempts","retry.name":"job","retry.attempts":2,"retry.outcome":"success"}` + "\n"
 	const (
 		boom     = `,"error":"boom"`
 		late     = `,"retry.elapsed":1` + boom // the second failure
@@ -55,16 +56,16 @@ func TestLogLines(t *testing.T) {
 		want string
 	}{
 		{"success", nil, nil, ""},
-		{"recovered", recTimes(1), nil, scheduled},
-		{"recovered, no name", recTimes(1), []retry.Option{retry.WithName("")}, strings.Replace(scheduled, `"retry.name":"job",`, "", 1)},
-		{"recovered, unlimited", recTimes(1), []retry.Option{retry.WithUnlimitedAttempts()}, unlimited},
-		{"twice", recTimes(2), nil, scheduled + strings.NewReplacer(`attempt":1`, `attempt":2`, boom, late).Replace(scheduled)},
-		{"a wait that does not read well", recTimes(1), []retry.Option{recEvery(1_234_567_891)}, strings.Replace(scheduled, `delay":1`, `delay":1.235`, 1)},
-		{"a short wait", recTimes(1), []retry.Option{recEvery(1234567)}, strings.Replace(scheduled, `delay":1`, `delay":0.001235`, 1)},
+		{"recovered", recTimes(1), nil, scheduled + succeeded},
+		{"recovered, no name", recTimes(1), []retry.Option{retry.WithName("")}, strings.ReplaceAll(scheduled+succeeded, `"retry.name":"job",`, "")},
+		{"recovered, unlimited", recTimes(1), []retry.Option{retry.WithUnlimitedAttempts()}, unlimited + succeeded},
+		{"twice", recTimes(2), nil, scheduled + strings.NewReplacer(`attempt":1`, `attempt":2`, boom, late).Replace(scheduled) + strings.ReplaceAll(succeeded, "2", "3")},
+		{"a wait that does not read well", recTimes(1), []retry.Option{recEvery(1_234_567_891)}, strings.Replace(scheduled, `delay":1`, `delay":1.235`, 1) + succeeded},
+		{"a short wait", recTimes(1), []retry.Option{recEvery(1234567)}, strings.Replace(scheduled, `delay":1`, `delay":0.001235`, 1) + succeeded},
 		{"told", []error{retry.After(3*time.Second, errRec)}, []retry.Option{retry.WithHint(throttle.Exact())},
-			strings.NewReplacer(`delay":1`, `delay":3`, `"policy"`, `"server"`).Replace(scheduled)},
+			strings.NewReplacer(`delay":1`, `delay":3`, `"policy"`, `"server"`).Replace(scheduled) + succeeded},
 		{"held", recTimes(1), []retry.Option{retry.WithThrottle(recReady(newRecLog(), "a", 2*time.Second))},
-			strings.NewReplacer(`delay":1`, `delay":3`, `"policy"`, `"throttle"`).Replace(scheduled)},
+			strings.NewReplacer(`delay":1`, `delay":3`, `"policy"`, `"throttle"`).Replace(scheduled) + succeeded},
 		{"exhausted", recTimes(9), []retry.Option{retry.WithMaxAttempts(2)},
 			strings.Replace(scheduled, `max_attempts":5`, `max_attempts":2`, 1) +
 				gaveUp("WARN", "2", "exhausted", "attempts exhausted", late)},
@@ -106,8 +107,12 @@ func TestLogLevels(t *testing.T) {
 	require.Contains(t, lines.String(), "gave up")
 
 	lines.Reset()
+	_, err := retry.Do(t.Context(), newRecLog().script(errRec), recAtOnce, retry.WithLogger(recLogger(&lines, slog.LevelWarn)))
+	require.NoError(t, err)
+	require.Empty(t, lines.String(), "a success is Info")
+
 	ctx, cancel := context.WithCancel(t.Context())
-	err := retry.Run(ctx, func(context.Context) error { cancel(); return errRec }, retry.WithLogger(recLogger(&lines, slog.LevelWarn)))
+	err = retry.Run(ctx, func(context.Context) error { cancel(); return errRec }, retry.WithLogger(recLogger(&lines, slog.LevelWarn)))
 	require.Error(t, err)
 	require.Empty(t, lines.String())
 

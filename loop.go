@@ -14,12 +14,16 @@ import (
 //	for try := range loop.Tries() {
 //		if err := step(try.Context()); err != nil {
 //			try.Fail(err)
+//			continue // another try, after a wait
 //		}
+//		break // done
 //	}
 //	return loop.Err()
 //
-// An iteration that calls neither Fail nor Again is a success and ends the loop, so nothing that was done is done twice. One
-// goroutine at a time.
+// An iteration says how it went: break (or return) is a success, Fail a failure, Fail(nil) a success too, and Again neither.
+// One that comes to its end without a word, by continue or at the bottom of the body, is a mistake in the body: it may have
+// been a failure that would be lost, or a success that would be repeated. It ends the loop, and Err says so. One goroutine at a
+// time.
 type Loop struct {
 	ctx  context.Context
 	opts []Option
@@ -55,10 +59,16 @@ func (l *Loop) Tries() iter.Seq[*Try] {
 				try := &Try{ctx: ctx, number: number} // one each: a Try that is kept does not become the next
 				left = !yield(try)
 				again = try.again && !left
+				if !left && !try.said {
+					return errUnsaid
+				}
 				return try.err
 			},
 			classify: func(err error) throttle.Outcome {
-				if left && err != nil {
+				switch {
+				case err == errUnsaid:
+					return throttle.Outcome{Err: err, Decided: throttle.No, Class: throttle.Canceled}
+				case left && err != nil:
 					return throttle.Outcome{Err: err, Decided: throttle.No, Class: throttle.Transient}
 				}
 				return throttle.Outcome{Err: err}
@@ -76,8 +86,9 @@ func (l *Loop) Tries() iter.Seq[*Try] {
 	}
 }
 
-// Err returns how the loop ended, as Do would: nil after a success. After Fail and a break it is that error, after a panic
-// in the body that was recovered outside of the loop an error that says so. It is nil until the loop has ended.
+// Err returns how the loop ended, as Do would: nil after a success. After Fail and a break it is that error, after an iteration
+// without a word, and after a panic in the body that was recovered outside of the loop, an error that says so. It is nil until
+// the loop has ended.
 func (l *Loop) Err() error { return l.err }
 
 // Try is one attempt of a Loop. It ends with its iteration: what is done to it later has no effect.
@@ -86,6 +97,7 @@ type Try struct {
 	number int
 	err    error
 	again  bool
+	said   bool // Fail or Again was called
 }
 
 // Context returns the attempt's context.
@@ -95,10 +107,10 @@ func (t *Try) Context() context.Context { return t.ctx }
 func (t *Try) Number() int { return t.number }
 
 // Fail makes the attempt a failure with err; nil makes it a success. Of Fail and Again, the last call counts.
-func (t *Try) Fail(err error) { t.err, t.again = err, false }
+func (t *Try) Fail(err error) { t.err, t.again, t.said = err, false, true }
 
 // Again makes the attempt neither a failure nor the end: not done yet, as in a Poll. Another iteration follows, after the
 // wait of a first failure; no attempt is counted, no budget charged, and no hook or logger called. It ends a run of
 // failures, so that WithMaxAttempts counts failures in a row. After a break it is a success. Of Fail and Again, the last
 // call counts.
-func (t *Try) Again() { t.err, t.again = nil, true }
+func (t *Try) Again() { t.err, t.again, t.said = nil, true, true }

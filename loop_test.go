@@ -34,12 +34,13 @@ func TestLoopEnds(t *testing.T) {
 		tries int
 		want  error // nil: none; ErrExhausted: an *Error with that reason
 	}{
-		{"success", func(*retry.Try) bool { return true }, 1, nil},
+		{"success", func(try *retry.Try) bool { try.Fail(nil); return true }, 1, nil},
 		{"always fails", func(try *retry.Try) bool { try.Fail(errRec); return true }, 3, retry.ErrExhausted},
 		{"fails twice", func(try *retry.Try) bool {
-			if try.Number() < 3 {
-				try.Fail(errRec)
+			if try.Number() == 3 {
+				return false
 			}
+			try.Fail(errRec)
 			return true
 		}, 3, nil},
 		{"Fail(nil)", func(try *retry.Try) bool { try.Fail(nil); return true }, 1, nil},
@@ -92,16 +93,48 @@ func TestLoopBreakOfASuccess(t *testing.T) {
 	require.Equal(t, throttle.Success, told)
 }
 
-// TestLoopContinue: an iteration that is left by continue has not failed.
-func TestLoopContinue(t *testing.T) {
-	n := 0
-	loop := retry.NewLoop(t.Context())
-	for range loop.Tries() {
-		n++
-		continue
+// TestLoopUnsaid: an iteration that is left by continue, or at the bottom of its body, and has not said how it went is no
+// success, is not repeated, and is nobody's failure but the body's.
+func TestLoopUnsaid(t *testing.T) {
+	const text = "retry: an iteration of the loop ended without Fail, Again or break, so it has neither failed nor succeeded"
+	for _, failures := range []int{0, 1} {
+		log, n := newRecLog(), 0
+		var told []throttle.Class
+		budget := &recBudget{log: log}
+		o := &recObserver{log: log, name: "o"}
+		loop := retry.NewLoop(t.Context(), recAtOnce, retry.WithThrottle(recToldAll{&told}), retry.WithBudget(budget), retry.WithObserver(o))
+		for try := range loop.Tries() {
+			if n++; n <= failures {
+				try.Fail(errRec)
+			}
+			continue
+		}
+		require.EqualError(t, loop.Err(), text)
+		require.Equal(t, failures+1, n)
+		require.Equal(t, throttle.Canceled, told[failures], "it says nothing about the dependency")
+		require.Equal(t, []int{failures, 1}, []int{budget.charged, budget.settled})
+		require.Equal(t, 1, log.seen["budget.Settle"])
+		require.Equal(t, retry.EndAborted, o.ends[0].Ending)
 	}
-	require.Equal(t, 1, n)
-	require.NoError(t, loop.Err())
+	loop := retry.NewLoop(t.Context())
+	next, stop := iter.Pull(loop.Tries())
+	defer stop()
+	_, ok := next()
+	require.True(t, ok)
+	_, ok = next()
+	require.False(t, ok)
+	require.EqualError(t, loop.Err(), text)
+}
+
+// recToldAll lets everything pass, and notes what became of it.
+type recToldAll struct{ classes *[]throttle.Class }
+
+func (recToldAll) Admit(context.Context, time.Time, throttle.Ticket) (throttle.Ticket, time.Duration, error) {
+	return nil, 0, nil
+}
+
+func (r recToldAll) Done(_ context.Context, _ time.Time, _ throttle.Ticket, o throttle.Outcome) {
+	*r.classes = append(*r.classes, o.Class)
 }
 
 // TestLoopReturn from the middle of the body.

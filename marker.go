@@ -34,6 +34,9 @@ type permanentError struct{ err error }
 func (e *permanentError) Error() string { return textOf(e.err) }
 func (e *permanentError) Unwrap() error { return e.err }
 
+// RetryMark makes it an errtree.Mark, as all marks are: unmark goes by that alone.
+func (e *permanentError) RetryMark() errtree.Marked { return errtree.Marked{Err: e.err} }
+
 type afterError struct {
 	err  error
 	told time.Duration
@@ -41,6 +44,7 @@ type afterError struct {
 
 func (e *afterError) Error() string             { return textOf(e.err) }
 func (e *afterError) Unwrap() error             { return e.err }
+func (e *afterError) RetryMark() errtree.Marked { return errtree.Marked{Err: e.err} }
 func (e *afterError) RetryAfter() time.Duration { return e.told }
 
 // attemptTimeout is the error of an attempt whose own deadline passed: the operation's text, and ErrAttemptTimeout.
@@ -65,19 +69,15 @@ func timedOut(err error, expired bool) error {
 func unmark(err error) (bare error, permanent bool) {
 	for {
 		switch e := err.(type) {
-		case *permanentError:
-			err, permanent = e.err, true
-		case *afterError:
-			err = e.err
-		case *restartError:
-			err = e.err
+		case errtree.Mark:
+			_, is := e.(*permanentError)
+			err, permanent = e.RetryMark().Err, permanent || is
 		case *attemptTimeout:
-			switch e.err.(type) {
-			case *permanentError, *afterError, *restartError:
-				bare, inner := unmark(e.err)
-				return &attemptTimeout{bare}, permanent || inner
+			if _, marked := e.err.(errtree.Mark); !marked {
+				return err, permanent
 			}
-			return err, permanent
+			bare, inner := unmark(e.err)
+			return &attemptTimeout{bare}, permanent || inner
 		default:
 			return err, permanent
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/condition"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
@@ -133,4 +134,67 @@ func TestMarksOfTypedNils(t *testing.T) {
 	}
 	err := retry.Permanent((*recNilHint)(nil))
 	require.Equal(t, error((*recNilHint)(nil)), retry.Run(t.Context(), func(context.Context) error { return err }))
+}
+
+// TestEveryMarkIsRemovedAtTheTop: one rule for all, in any order, with and without a timeout of the attempt around them.
+func TestEveryMarkIsRemovedAtTheTop(t *testing.T) {
+	told := throttle.Signal{Delay: time.Second, HasDelay: true, Source: "retry-after"}
+	marks := map[string]func(error) error{
+		"After":       func(err error) error { return retry.After(time.Second, err) },
+		"Restart":     retry.Restart,
+		"Signal.Wrap": told.Wrap,
+		"Permanent":   retry.Permanent,
+	}
+	for outer, mark := range marks {
+		for inner, again := range marks {
+			name, permanent := outer+" of "+inner, outer == "Permanent" || inner == "Permanent"
+			log := newRecLog()
+			o := &recObserver{log: log, name: "o"}
+			var heard []throttle.Signal
+			err := retry.Run(t.Context(), func(context.Context) error { return mark(again(errRec)) }, retry.WithMaxAttempts(1), retry.WithObserver(o),
+				retry.WithCondition(condition.If(func(err error) bool { require.Same(t, errRec, err, name); return true })),
+				retry.WithThrottle(recHears{&heard}))
+			if !permanent {
+				require.Same(t, errRec, recError(t, err).Last, name)
+			} else {
+				require.Same(t, errRec, err, name)
+			}
+			require.Same(t, errRec, o.events[0].Err, name)
+			require.Same(t, errRec, o.ends[0].Last, name)
+			if outer == "Signal.Wrap" || inner == "Signal.Wrap" && outer != "After" {
+				require.Equal(t, told, heard[0], "%s: what was told is not lost", name)
+			}
+			kept := recRunErr(mark(again(errRec)), retry.WithErrorHistory(1), retry.WithMaxAttempts(1))
+			require.Same(t, errRec, recError(t, kept).History[0], name)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		for name, mark := range marks {
+			err := retry.Run(t.Context(), func(ctx context.Context) error { <-ctx.Done(); return mark(errRec) },
+				retry.WithAttemptTimeout(time.Second), retry.WithMaxAttempts(1))
+			last := err
+			if name != "Permanent" {
+				last = recError(t, err).Last
+			}
+			require.ErrorIs(t, last, retry.ErrAttemptTimeout, name)
+			require.Same(t, errRec, errors.Unwrap(last), name)
+		}
+	})
+	below := fmt.Errorf("x: %w", told.Wrap(errRec))
+	require.Equal(t, below, recError(t, recRunErr(below, retry.WithMaxAttempts(1))).Last, "below others it stays")
+}
+
+func recRunErr(err error, opts ...retry.Option) error {
+	return retry.Run(context.Background(), func(context.Context) error { return err }, opts...)
+}
+
+// recHears lets everything pass, and notes what servers said.
+type recHears struct{ heard *[]throttle.Signal }
+
+func (recHears) Admit(context.Context, time.Time, throttle.Ticket) (throttle.Ticket, time.Duration, error) {
+	return nil, 0, nil
+}
+
+func (r recHears) Done(_ context.Context, _ time.Time, _ throttle.Ticket, o throttle.Outcome) {
+	*r.heard = append(*r.heard, o.Signal)
 }

@@ -9,7 +9,7 @@ import (
 
 // observe starts the observation of a call, if anybody is interested.
 func (k *call) observe(ctx context.Context, c *config) context.Context {
-	next, observation := c.observer.Start(ctx, Call{Name: c.name, MaxAttempts: k.limit(c), Start: k.now})
+	next, observation := c.observer.Start(ctx, Call{Name: c.name, MaxAttempts: k.shownLimit(c), Start: k.now})
 	k.observation = observation
 	if next != nil {
 		ctx = next
@@ -18,9 +18,9 @@ func (k *call) observe(ctx context.Context, c *config) context.Context {
 	return ctx
 }
 
-// limit is the limit of attempts as observers know it: 0 for none.
-func (f *flow) limit(c *config) int {
-	if n := f.maxAttempts(c); n != unlimited {
+// shownLimit is the limit of attempts as observers know it: 0 for none.
+func (f *flow) shownLimit(c *config) int {
+	if n := f.maxAttempts(c); n != Unlimited {
 		return n
 	}
 	return 0
@@ -38,7 +38,7 @@ func (f *flow) summary(entered, now time.Time, paused time.Duration) Summary {
 func (f *flow) describe(c *config, now time.Time, o *throttle.Outcome, e *Event) {
 	s := &f.step
 	*e = Event{
-		Name: c.name, Number: f.attempts, Max: f.limit(c), At: now, Duration: o.Duration, Err: o.Err, Class: o.Class, Signal: o.Signal,
+		Name: c.name, Number: f.attempts, Max: f.shownLimit(c), At: now, Duration: o.Duration, Err: o.Err, Class: o.Class, Signal: o.Signal,
 		Retrying: s.Action == Wait, Delay: s.Delay, Source: s.Source, Reason: s.Reason,
 	}
 	if f.failing {
@@ -53,13 +53,11 @@ func (k *call) close(ctx context.Context, c *config) {
 		return
 	}
 	k.done = true
-	if k.observation != nil {
-		defer func() {
-			s := k.summary(k.entered, k.now, k.paused)
-			s.Ending, s.Err, s.Reason = EndPanicked, nil, nil
-			k.observation.Done(ctx, s)
-		}()
-	}
+	defer func() {
+		s := k.summary(k.entered, k.now, k.paused)
+		s.Ending, s.Err, s.Reason = EndPanicked, nil, nil
+		k.tell(ctx, c, s)
+	}()
 	defer k.timeout.end()
 	k.tick()
 	k.abort(ctx, c, k.now, throttle.Panicked, ErrShutdown, EndPanicked)

@@ -66,7 +66,7 @@ type Pause struct {
 	Source Source
 }
 
-// Summary is the end of a call.
+// Summary is the end of a call, for observers and WithSummary.
 type Summary struct {
 	Attempts   int
 	At         time.Time

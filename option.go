@@ -15,24 +15,25 @@ import (
 // and *Policy. Of two options that set the same thing the later wins; those that say so add. Options are values to hand
 // over: safe for concurrent use, not to be compared.
 //
-// An option with a value that cannot be used makes a *ConfigError, before the operation runs.
+// An option with a value that cannot be used makes a *ConfigError, before the operation runs, and several make an errors.Join
+// of all, a line for each.
 type Option interface{ option() }
 
 // Each option is a named type, applied by one type switch (config.apply): an option that were a function, or had an
 // apply method, would move the configuration of every call to the heap.
 type (
-	nameOption            string
-	maxAttemptsOption     int
-	unlimitedOption       struct{}
-	maxElapsedOption      time.Duration
-	maxRetryElapsedOption time.Duration
-	attemptTimeoutOption  time.Duration
-	maxDelayOption        time.Duration
-	maxHintOption         time.Duration
-	resetAfterOption      time.Duration
-	historyOption         int
-	attemptInfoOption     struct{}
-	timeoutShareOption    struct {
+	nameOption                string
+	maxAttemptsOption         int
+	unlimitedAttemptsOption   struct{}
+	maxElapsedOption          time.Duration
+	maxRetryElapsedOption     time.Duration
+	attemptTimeoutOption      time.Duration
+	maxDelayOption            time.Duration
+	maxHintOption             time.Duration
+	resetAfterOption          time.Duration
+	errorHistoryOption        int
+	attemptInfoOption         struct{}
+	attemptTimeoutShareOption struct {
 		fraction float64
 		min      time.Duration
 	}
@@ -55,50 +56,53 @@ type (
 	onRetryOption     func(context.Context, Event)
 	beforeRetryOption func(context.Context, Event) error
 	loggerOption      struct{ *slog.Logger }
+	summaryOption     struct{ *Summary }
 	stopOption        <-chan struct{}
 	clockOption       struct{ Clock }
 	randOption        func() float64
 )
 
-func (nameOption) option()            {}
-func (maxAttemptsOption) option()     {}
-func (unlimitedOption) option()       {}
-func (maxElapsedOption) option()      {}
-func (maxRetryElapsedOption) option() {}
-func (attemptTimeoutOption) option()  {}
-func (maxDelayOption) option()        {}
-func (maxHintOption) option()         {}
-func (resetAfterOption) option()      {}
-func (historyOption) option()         {}
-func (attemptInfoOption) option()     {}
-func (timeoutShareOption) option()    {}
-func (strategyOption) option()        {}
-func (jitterOption) option()          {}
-func (initialDelayOption) option()    {}
-func (hintOption) option()            {}
-func (retryIfOption) option()         {}
-func (ruleOption) option()            {}
-func (conditionOption) option()       {}
-func (throttleOption) option()        {}
-func (budgetOption) option()          {}
-func (observerOption) option()        {}
-func (onRetryOption) option()         {}
-func (beforeRetryOption) option()     {}
-func (loggerOption) option()          {}
-func (stopOption) option()            {}
-func (clockOption) option()           {}
-func (randOption) option()            {}
+func (nameOption) option()                {}
+func (maxAttemptsOption) option()         {}
+func (unlimitedAttemptsOption) option()   {}
+func (maxElapsedOption) option()          {}
+func (maxRetryElapsedOption) option()     {}
+func (attemptTimeoutOption) option()      {}
+func (maxDelayOption) option()            {}
+func (maxHintOption) option()             {}
+func (resetAfterOption) option()          {}
+func (errorHistoryOption) option()        {}
+func (attemptInfoOption) option()         {}
+func (attemptTimeoutShareOption) option() {}
+func (strategyOption) option()            {}
+func (jitterOption) option()              {}
+func (initialDelayOption) option()        {}
+func (hintOption) option()                {}
+func (retryIfOption) option()             {}
+func (ruleOption) option()                {}
+func (conditionOption) option()           {}
+func (throttleOption) option()            {}
+func (budgetOption) option()              {}
+func (observerOption) option()            {}
+func (onRetryOption) option()             {}
+func (beforeRetryOption) option()         {}
+func (loggerOption) option()              {}
+func (summaryOption) option()             {}
+func (stopOption) option()                {}
+func (clockOption) option()               {}
+func (randOption) option()                {}
 
 // WithName names the policy in errors, logs and telemetry. Default: "".
 func WithName(name string) Option { return nameOption(name) }
 
 // WithMaxAttempts limits the attempts of a call to n, the first included (attempts = retries + 1); where there are resets
 // (WithResetAfter, Restart) those since the last one; for Poll and Supervise, failures in a row. n must be at least 1: "no
-// limit" is WithUnlimitedAttempts. Default: 5; with WithMaxElapsed or WithMaxRetryElapsed, and for Supervise, no limit.
+// limit" is Unlimited, or
+// WithUnlimitedAttempts. Default: 5; with WithMaxElapsed or WithMaxRetryElapsed, and for Supervise, no limit.
 func WithMaxAttempts(n int) Option { return maxAttemptsOption(n) }
 
 // WithUnlimitedAttempts takes the limit of attempts away. Every other reason to stop still holds. Default: off.
-func WithUnlimitedAttempts() Option { return unlimitedOption{} }
+func WithUnlimitedAttempts() Option { return unlimitedAttemptsOption{} }
 
 // WithMaxElapsed limits the whole call, measured from its start, waits included: no wait is started that would end at or
 // after the limit. A reset (WithResetAfter, Restart) begins it anew. It does not interrupt a running attempt; a context
@@ -124,7 +128,7 @@ func WithAttemptTimeout(d time.Duration) Option { return attemptTimeoutOption(d)
 // with WithAttemptTimeout it is a *ConfigError. For the rest it is WithAttemptTimeout. Default: none. After RetryTimeouts
 // for Perl.
 func WithAttemptTimeoutShare(fraction float64, min time.Duration) Option {
-	return timeoutShareOption{fraction, min}
+	return attemptTimeoutShareOption{fraction, min}
 }
 
 // WithMaxDelay caps the waits that the policy itself asks for, jitter and the initial delay included. Strategies that
@@ -185,10 +189,11 @@ func WithOnRetry(f func(context.Context, Event)) Option { return onRetryOption(f
 // the operation's. Default: none.
 func WithBeforeRetry(f func(context.Context, Event) error) Option { return beforeRetryOption(f) }
 
-// WithLogger writes one line per retry (level Info) and one when a call gives up (Warn; Info where it was cancelled; Debug
-// for a failure that is not worth a retry), with the attempt's context. Durations are in seconds; docs/observability.md has
-// the keys. An error with a method LogAttrs() []slog.Attr, itself or wrapped, adds those attributes to its line. A logger in
-// a package variable is the one of before main: slog.Default() there is not what slog.SetDefault sets later. Default: none.
+// WithLogger writes one line per retry (level Info) and one when a call that was retried succeeds ("succeeded after 3 attempts",
+// Info) or a call gives up (Warn; Info where it was cancelled; Debug for a failure that is not worth a retry), with the attempt's
+// context. Durations are in seconds; docs/observability.md has the keys. An error with a method LogAttrs() []slog.Attr, itself or
+// wrapped, adds those attributes to its line. A logger in a package variable is the one of before main: slog.Default() there is
+// not what slog.SetDefault sets later. Default: none.
 func WithLogger(l *slog.Logger) Option { return loggerOption{l} }
 
 // WithStop ends calls in order once stop is closed: no new attempt starts, waits end at once, a running attempt finishes.
@@ -198,7 +203,7 @@ func WithStop(stop <-chan struct{}) Option { return stopOption(stop) }
 
 // WithErrorHistory keeps the first n/2 and the last n-n/2 failures in Error.History, and their number between in
 // Error.Dropped. Every failing end is then an *Error. 0: none, the default.
-func WithErrorHistory(n int) Option { return historyOption(n) }
+func WithErrorHistory(n int) Option { return errorHistoryOption(n) }
 
 // WithAttemptInfo puts the attempt's number, the limit and the name into the context of every attempt, for AttemptFrom. It
 // costs one allocation per attempt. Default: off.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/seed-89b3229b/retry/throttle"
 )
@@ -77,14 +78,14 @@ func hooksFor[T any](c *config) (r *Results[T], rescue func(context.Context, err
 	if c.results != nil {
 		o, ok := c.results.(*resultsOption[T])
 		if !ok {
-			return nil, nil, mismatch(c.results, "a call that returns "+reflect.TypeFor[T]().String())
+			return nil, nil, mismatch(c.results, callOf(reflect.TypeFor[T]()))
 		}
 		r = &o.hooks
 	}
 	if c.fallback != nil {
 		o, ok := c.fallback.(*fallbackOption[T])
 		if !ok {
-			return nil, nil, mismatch(c.fallback, "a call that returns "+reflect.TypeFor[T]().String())
+			return nil, nil, mismatch(c.fallback, callOf(reflect.TypeFor[T]()))
 		}
 		rescue = o.f
 	}
@@ -100,6 +101,15 @@ func (c *config) untyped(user string) error {
 		return mismatch(c.fallback, user)
 	}
 	return nil
+}
+
+// callOf says which call it is that returns a t.
+func callOf(t reflect.Type) string {
+	name := typeName(t)
+	if internal, ok := strings.CutPrefix(name, "one of "); ok {
+		return "a call of " + internal
+	}
+	return "a call that returns " + name
 }
 
 func mismatch(o typedOption, user string) error {

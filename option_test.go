@@ -299,7 +299,7 @@ func TestOptionInitialDelayAgainstLimits(t *testing.T) {
 	step := s.flow.Next(t.Context(), s.now)
 	require.Equal(t, retry.Done, step.Action)
 	require.Equal(t, retry.ErrMaxElapsed, step.Reason)
-	require.Equal(t, &retry.Error{Name: "x", Delay: 5, Reason: retry.ErrMaxElapsed}, recError(t, step.Err))
+	require.Equal(t, &retry.Error{Name: "x", Delay: 5, Reason: retry.ErrMaxElapsed}, recBare(t, step.Err))
 
 	policy := retry.MustNew(retry.WithInitialDelay(5, nil))
 	flow := policy.Begin(recStart, recStart.Add(5), nil)

@@ -157,7 +157,7 @@ func TestOrderTooLong(t *testing.T) {
 		require.ErrorIs(t, err, retry.ErrHintTooLong)
 		require.ErrorIs(t, recError(t, err).Reason, error(why))
 		require.Equal(t, time.Minute+1, recError(t, err).Delay)
-		require.EqualError(t, err, `retry: not attempted: asked to wait too long: throttle: "acme" is cooling down for 1m0.000000001s`)
+		require.EqualError(t, err, `retry: not attempted: asked to wait 1m0.000000001s, more than 1m0s (WithMaxHint): throttle: "acme" is cooling down for 1m0.000000001s`)
 		k.require(t, `
 			obs.Start @0s  5
 			a.Admit @0s go

@@ -171,6 +171,7 @@ func TestOrderRecovered(t *testing.T) {
 			budget.Settle @3s success 20
 			obs.AttemptDone @3s 3 success
 			Keep 3 alive
+			logger INFO succeeded after 3 attempts
 			obs.Done @3s 3 success`)
 	})
 }

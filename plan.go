@@ -44,7 +44,7 @@ func (f *flow) plan(ctx context.Context, c *config, now time.Time, o *throttle.O
 		f.end(ctx, c, now, reason, ending)
 		return
 	}
-	f.step.Action = Wait
+	f.step.Action, f.retried = Wait, true
 	if t.learner != nil {
 		t.learner.Failed(state)
 	}
@@ -77,7 +77,8 @@ func (f *flow) delay(ctx context.Context, c *config, t *terms, m *memory, now ti
 		if t.hintSet {
 			rule = t.hint
 		}
-		if rule.Demands() && told.Delay > c.hintLimit() {
+		if most := c.hintLimit(); rule.Demands() && told.Delay > most {
+			f.limit = limit{told.Delay, most, ofHint}
 			s.Delay, s.Source = told.Delay, SourceServer
 			return ErrHintTooLong, EndThrottled
 		}
@@ -92,7 +93,8 @@ func (f *flow) delay(ctx context.Context, c *config, t *terms, m *memory, now ti
 			s.Delay, s.Source = saturate.Add(s.Delay, longest), SourceThrottle
 			f.told = longest
 		}
-		if longest > c.hintLimit() {
+		if most := c.hintLimit(); longest > most {
+			f.limit = limit{longest, most, ofHint}
 			return tooLong(ctx, now, by), EndThrottled
 		}
 	}

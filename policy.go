@@ -11,10 +11,14 @@ func (*Policy) option() {}
 
 var defaultPolicy Policy
 
-// New makes a Policy from options. An option that cannot be used is a *ConfigError.
+// New makes a Policy from options. An option that cannot be used is a *ConfigError; several are an errors.Join of them, a line
+// for each.
 func New(opts ...Option) (*Policy, error) {
 	p := new(Policy)
-	if err := p.config.merge(opts); err != nil {
+	var problems problems
+	problems.add(p.config.merge(opts))
+	problems.add(p.config.shareable())
+	if err := problems.err(); err != nil {
 		return nil, err
 	}
 	return p, nil

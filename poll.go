@@ -28,14 +28,13 @@ import (
 // that Poll needs does not grow with the number of looks. It is safe for concurrent use.
 func Poll[T any](ctx context.Context, interval time.Duration, fn func(context.Context) (v T, done bool, err error), opts ...Option) (T, error) {
 	var c config
-	err := c.merge(opts)
-	switch {
-	case fn == nil:
-		err = invalid("fn", nil, "must not be nil")
-	case interval <= 0:
-		err = invalid("interval", interval, "must be above 0")
+	var problems problems
+	problems.add(required("fn", fn == nil))
+	if interval <= 0 {
+		problems.add(invalid("interval", interval, "must be above 0"))
 	}
-	if err != nil {
+	problems.add(c.merge(opts))
+	if err := problems.err(); err != nil {
 		return *new(T), err
 	}
 	c.interval = interval

@@ -196,9 +196,9 @@ func TestPollDeadline(t *testing.T) {
 		v, err := retry.Poll(ctx, 10*time.Second, func(context.Context) (int, bool, error) { n++; return n, false, nil })
 		require.Equal(t, 3, v)
 		require.Equal(t, 20*time.Second, time.Since(began))
-		require.Equal(t, &retry.Error{Attempts: 3, Delay: 10 * time.Second, Reason: retry.ErrDeadline}, recError(t, err))
+		require.Equal(t, &retry.Error{Attempts: 3, Delay: 10 * time.Second, Reason: retry.ErrDeadline}, recBare(t, err))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.EqualError(t, err, "retry: gave up after 3 attempts: no time left before the deadline")
+		require.EqualError(t, err, "retry: gave up after 3 attempts: the next wait of 10s would end at the deadline")
 	})
 }
 
@@ -263,6 +263,7 @@ func TestPollOrder(t *testing.T) {
 			budget.Settle @23s success 10
 			obs.AttemptDone @23s 3 success
 			Keep 3 alive
+			logger INFO succeeded after 3 attempts
 			obs.Done @23s 3 success`)
 		require.Equal(t, retry.Event{
 			Name: "job", Number: 1, Max: 3, At: k.began.Add(time.Second), Duration: time.Second, Class: throttle.Success, Retrying: true, Delay: 10 * time.Second,

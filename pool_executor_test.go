@@ -160,7 +160,9 @@ func TestPoolExecutorEnds(t *testing.T) {
 			require.ErrorIs(t, err, retry.ErrRefused)
 		},
 		"panic": func(t *testing.T, tokens *pool.Pool[string]) {
-			require.Panics(t, func() { _ = retry.Run(t.Context(), func(context.Context) error { panic("no") }, poolOptions(tokens)...) })
+			require.Panics(t, func() {
+				_ = retry.Run(t.Context(), func(context.Context) error { panic("no") }, poolOptions(tokens)...)
+			})
 		},
 		"cancelled": func(t *testing.T, tokens *pool.Pool[string]) {
 			ctx, cancel := context.WithCancel(t.Context())

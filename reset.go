@@ -1,6 +1,10 @@
 package retry
 
-import "time"
+import (
+	"time"
+
+	"github.com/seed-89b3229b/retry/internal/errtree"
+)
 
 // WithResetAfter makes an attempt that ran for healthy or longer, and fails after that, the first failure of a new run:
 // what it did before it failed is progress, and what came before says nothing any more. A reset sets back the count that
@@ -27,8 +31,9 @@ func Restart(err error) error {
 
 type restartError struct{ err error }
 
-func (e *restartError) Error() string { return textOf(e.err) }
-func (e *restartError) Unwrap() error { return e.err }
+func (e *restartError) Error() string             { return textOf(e.err) }
+func (e *restartError) Unwrap() error             { return e.err }
+func (e *restartError) RetryMark() errtree.Marked { return errtree.Marked{Err: e.err} }
 
 // forget begins a new run of failures. Of the attempts so far, that many count no more.
 func (f *flow) forget(attempts int) {

@@ -27,7 +27,7 @@ func Do[T any](ctx context.Context, fn func(context.Context) (T, error), opts ..
 	if len(opts) > 0 || fn == nil {
 		return do(ctx, fn, opts)
 	}
-	if p.config.busy || ctx.Err() != nil {
+	if p.config.busy || ctx == nil || ctx.Err() != nil {
 		return doMore(ctx, fn, &p.config, *new(T), nil, nil)
 	}
 	v, err := fn(ctx) // the first attempt: nothing to ask or tell before it, nor after a success
@@ -46,7 +46,7 @@ func do[T any](ctx context.Context, fn func(context.Context) (T, error), opts []
 	if err := c.merge(opts); err != nil {
 		return v, err
 	}
-	if c.busy || ctx.Err() != nil {
+	if c.busy || ctx == nil || ctx.Err() != nil {
 		return doMore(ctx, fn, &c, v, nil, nil)
 	}
 	if v, err = fn(ctx); err == nil {
@@ -104,7 +104,7 @@ func Run(ctx context.Context, fn func(context.Context) error, opts ...Option) er
 	if len(opts) > 0 || fn == nil {
 		return run(ctx, fn, opts)
 	}
-	if p.config.busy || ctx.Err() != nil {
+	if p.config.busy || ctx == nil || ctx.Err() != nil {
 		return runMore(ctx, fn, &p.config)
 	}
 	err := fn(ctx)
@@ -123,7 +123,7 @@ func run(ctx context.Context, fn func(context.Context) error, opts []Option) err
 	if err := c.merge(opts); err != nil {
 		return err
 	}
-	if c.busy || ctx.Err() != nil {
+	if c.busy || ctx == nil || ctx.Err() != nil {
 		return runMore(ctx, fn, &c)
 	}
 	err := fn(ctx)

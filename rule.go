@@ -1,7 +1,6 @@
 package retry
 
 import (
-	"fmt"
 	"reflect"
 	"time"
 
@@ -69,34 +68,32 @@ type rule struct {
 }
 
 func (r *rule) read(opts []Option) error {
-	if err := check("WithRule", r.when); err != nil {
-		return err
-	}
 	var c config
+	var problems problems
+	problems.add(check("WithRule", r.when))
 	for _, o := range opts {
 		switch o.(type) {
-		case nil, maxAttemptsOption, unlimitedOption, maxElapsedOption, maxDelayOption, strategyOption, jitterOption, hintOption:
-			if err := c.apply(o); err != nil {
-				return err
-			}
+		case nil, maxAttemptsOption, unlimitedAttemptsOption, maxElapsedOption, maxDelayOption, strategyOption, jitterOption, hintOption:
+			problems.add(c.apply(o))
 		default:
-			return invalid("WithRule", fmt.Sprintf("%T", o), "a rule takes WithMaxAttempts, WithUnlimitedAttempts, WithMaxElapsed, WithMaxDelay, WithStrategy, WithJitter and WithHint only")
+			problems.add(invalid("WithRule", optionName(o), "a rule takes WithMaxAttempts, WithUnlimitedAttempts, WithMaxElapsed, WithMaxDelay, WithStrategy, WithJitter and WithHint only"))
 		}
 	}
 	r.terms = c.terms
-	return nil
+	return problems.err()
 }
 
 // checkRules checks the rules under the policy's terms, and says whether one has a strategy that learns.
 func (c *config) checkRules() (learns bool, err error) {
+	var problems problems
 	for _, r := range c.rules {
-		t := r.under(c)
-		if err := t.drawOnce(); err != nil {
-			return false, err
+		if r.strategy != nil || r.jitter != nil { // else it is the policy's problem, and reported there
+			t := r.under(c)
+			problems.add(t.drawOnce())
 		}
 		learns = learns || r.learner != nil
 	}
-	return learns, nil
+	return learns, problems.err()
 }
 
 // limited says that the rule has a limit of its own, in place of the default.

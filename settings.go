@@ -35,6 +35,7 @@ type config struct {
 	onRetry         []func(context.Context, Event)
 	beforeRetry     []func(context.Context, Event) error
 	logger          *slog.Logger
+	summary         *Summary // of one call
 	results         typedResults
 	fallback        typedFallback
 	stop            <-chan struct{}
@@ -49,51 +50,48 @@ type config struct {
 	timed           bool // attempts are timed
 }
 
-// merge applies options in order, then checks them together.
+// merge applies options in order, then checks them together. It reports every one that cannot be used.
 func (c *config) merge(opts []Option) error {
+	var problems problems
 	for i, o := range opts {
 		if p, ok := o.(*Policy); ok {
 			switch {
 			case p == nil:
-				return invalid("Policy", nil, "must not be nil")
+				problems.add(invalid("Policy", nil, "must not be nil"))
 			case i > 0:
-				return invalid("Policy", p.config.name, "must be the first option: it would undo those before it")
+				problems.add(invalid("Policy", p.config.name, "must be the first option: it would undo those before it"))
+			default:
+				*c = p.config
 			}
-			*c = p.config
 			continue
 		}
-		if err := c.apply(o); err != nil {
-			return err
-		}
+		problems.add(c.apply(o))
 	}
 	if c.base > 0 {
 		c.rebase()
 	}
 	if c.jitter != nil {
-		if err := c.drawOnce(); err != nil {
-			return err
-		}
+		problems.add(c.drawOnce())
 	}
 	learns := c.learner != nil
 	if len(c.rules) > 0 {
 		learned, err := c.checkRules()
-		if err != nil {
-			return err
-		}
+		problems.add(err)
 		learns = learns || learned
 	}
 	if c.timeoutShare > 0 && c.attemptTimeout > 0 {
-		return invalid("WithAttemptTimeoutShare", c.timeoutShare, "cannot be set together with WithAttemptTimeout")
+		problems.add(invalid("WithAttemptTimeoutShare", c.timeoutShare, "cannot be set together with WithAttemptTimeout"))
 	}
 	for i := range max(len(c.conditions)-1, 0) {
 		if d, ok := c.conditions[i].(interface{ Decides() bool }); ok && d.Decides() {
-			return invalid("WithCondition", c.conditions[i+1], "would never be asked: a condition before it always decides, such as condition.Only")
+			problems.add(invalid("WithCondition", c.conditions[i+1],
+				fmt.Sprintf("would never be asked: number %d of the conditions, the one before it, always decides, as condition.Only does", i+1)))
 		}
 	}
 	c.timed = len(c.throttles) > 0 || c.observer != nil || learns || c.resetAfter > 0
-	c.clocked = c.timed || c.budget != nil || c.maxElapsed > 0 || c.initialDelay > 0 || c.timeoutShare > 0
+	c.clocked = c.timed || c.budget != nil || c.maxElapsed > 0 || c.initialDelay > 0 || c.timeoutShare > 0 || c.summary != nil
 	c.busy = c.clocked || c.stop != nil || c.attemptInfo || c.results != nil || c.fallback != nil || c.attemptTimeout > 0
-	return nil
+	return problems.err()
 }
 
 func (c *config) apply(o Option) error {
@@ -107,15 +105,15 @@ func (c *config) apply(o Option) error {
 			return invalid("WithMaxAttempts", int(o), "must be at least 1; WithUnlimitedAttempts takes the limit away")
 		}
 		c.maxAttempts = int(o)
-	case unlimitedOption:
-		c.maxAttempts = unlimited
+	case unlimitedAttemptsOption:
+		c.maxAttempts = Unlimited
 	case maxElapsedOption:
 		return setDuration(&c.maxElapsed, "WithMaxElapsed", time.Duration(o))
 	case maxRetryElapsedOption:
 		return setDuration(&c.maxRetryElapsed, "WithMaxRetryElapsed", time.Duration(o))
 	case attemptTimeoutOption:
 		return setDuration(&c.attemptTimeout, "WithAttemptTimeout", time.Duration(o))
-	case timeoutShareOption:
+	case attemptTimeoutShareOption:
 		if !(o.fraction > 0 && o.fraction <= 1) {
 			return invalid("WithAttemptTimeoutShare", o.fraction, "the fraction must be above 0 and at most 1")
 		}
@@ -132,7 +130,7 @@ func (c *config) apply(o Option) error {
 	case initialDelayOption:
 		c.initialJitter = o.jitter
 		return setDuration(&c.initialDelay, "WithInitialDelay", o.delay)
-	case historyOption:
+	case errorHistoryOption:
 		if o < 0 {
 			return invalid("WithErrorHistory", int(o), "must not be negative")
 		}
@@ -173,6 +171,9 @@ func (c *config) apply(o Option) error {
 	case loggerOption:
 		c.logger = o.Logger
 		return required("WithLogger", o.Logger == nil)
+	case summaryOption:
+		c.summary = o.Summary
+		return required("WithSummary", o.Summary == nil)
 	case stopOption:
 		c.stop = o
 	case clockOption:

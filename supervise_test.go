@@ -217,8 +217,8 @@ func TestSuperviseDeadline(t *testing.T) {
 		began := time.Now()
 		err := retry.Supervise(ctx, func(context.Context) error { return nil }, recEvery(2*time.Second))
 		require.Equal(t, 4*time.Second, time.Since(began), "no wait that cannot end in time")
-		require.Equal(t, &retry.Error{Attempts: 3, Delay: 2 * time.Second, Reason: retry.ErrDeadline}, recError(t, err))
-		require.EqualError(t, err, "retry: gave up after 3 attempts: no time left before the deadline")
+		require.Equal(t, &retry.Error{Attempts: 3, Delay: 2 * time.Second, Reason: retry.ErrDeadline}, recBare(t, err))
+		require.EqualError(t, err, "retry: gave up after 3 attempts: the next wait of 2s would end after the deadline in 1s")
 	})
 }
 

@@ -34,7 +34,7 @@ func (w *watch) start(ctx context.Context, f *flow, c *config) {
 	if c.observer == nil {
 		return
 	}
-	next, observation := c.observer.Start(ctx, Call{Name: c.name, MaxAttempts: f.limit(c), Start: w.entered})
+	next, observation := c.observer.Start(ctx, Call{Name: c.name, MaxAttempts: f.shownLimit(c), Start: w.entered})
 	w.observation = observation
 	if next != nil {
 		w.values = next
@@ -148,12 +148,17 @@ func (w *watch) end(ctx context.Context, f *flow, c *config, now time.Time) {
 	if observation != nil {
 		defer func() { observation.Done(ctx, f.summary(w.entered, now, w.paused)) }()
 	}
-	if f.step.Err != nil && c.logger != nil {
-		at := ctx
-		if w.attempt != nil {
-			at = w.attempt
-		}
+	if c.logger == nil {
+		return
+	}
+	at := ctx
+	if w.attempt != nil {
+		at = w.attempt
+	}
+	if f.step.Err != nil {
 		f.logEnd(at, c, now)
+	} else {
+		f.logSuccess(at, c)
 	}
 }
 

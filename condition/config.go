@@ -3,9 +3,9 @@ package condition
 import (
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/seed-89b3229b/retry/internal/errtree"
+	"github.com/seed-89b3229b/retry/internal/quote"
 )
 
 // ConfigError says that a condition was built from something it cannot work with. Conditions are built without an error
@@ -22,7 +22,8 @@ type ConfigError struct {
 	err error // of a condition that reports in another type
 }
 
-// Error returns the text, such as `condition: HTTPStatus[0] = 42: must be from 100 to 999`.
+// Error returns the text, such as `condition: HTTPStatus[0] = 42: must be from 100 to 999`. Of a long value it has the first
+// 100 bytes.
 func (e *ConfigError) Error() string {
 	if e == nil {
 		return "condition: invalid"
@@ -31,13 +32,13 @@ func (e *ConfigError) Error() string {
 	switch v := e.Value.(type) {
 	case Condition: // its inside says nothing to a reader
 	case string:
-		value = " = " + strconv.Quote(v)
+		value = " = " + quote.Quote(v)
 	default:
 		if !errtree.IsNil(v) {
-			value = fmt.Sprintf(" = %v", v)
+			value = " = " + quote.Cut(fmt.Sprint(v))
 		}
 	}
-	return "condition: " + e.Field + value + ": " + e.Problem
+	return "condition: " + quote.Cut(e.Field) + value + ": " + e.Problem
 }
 
 // Unwrap returns the error of a nested condition whose own Validate reported something else than a ConfigError, and nil

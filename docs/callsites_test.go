@@ -74,9 +74,7 @@ func TestCallSites(t *testing.T) {
 
 	loop := retry.NewLoop(ctx, policy)
 	for try := range loop.Tries() {
-		if err := ping(try.Context()); err != nil {
-			try.Fail(err)
-		}
+		try.Fail(ping(try.Context()))
 	}
 	require.NoError(t, loop.Err())
 

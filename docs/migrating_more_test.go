@@ -90,9 +90,7 @@ func migratingDskit(ctx context.Context, push func(context.Context) error) error
 		retry.WithStrategy(strategy.EqualJitter{Base: 200 * time.Millisecond, Max: 10 * time.Second}),
 	)
 	for try := range loop.Tries() {
-		if err := push(try.Context()); err != nil {
-			try.Fail(err)
-		}
+		try.Fail(push(try.Context())) // nil: done
 	}
 	return loop.Err()
 }

@@ -282,6 +282,8 @@ var scenarios = []struct {
 				try.Again()
 			case 2:
 				try.Fail(errRefused)
+			default:
+				try.Fail(nil)
 			}
 		}
 		return loop.Err()

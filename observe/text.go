@@ -2,13 +2,13 @@ package observe
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"go.opentelemetry.io/otel"
 
 	"github.com/seed-89b3229b/retry/internal/errtree"
+	"github.com/seed-89b3229b/retry/internal/quote"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
@@ -67,7 +67,7 @@ func withoutKeys(text string, err error) string {
 	switch e := err.(type) {
 	case *throttle.Error:
 		if e.Key != "" {
-			text = strings.ReplaceAll(text, strconv.Quote(string(e.Key)), `"…"`)
+			text = strings.ReplaceAll(text, quote.Quote(string(e.Key)), `"…"`)
 		}
 		return withoutKeys(text, e.Err)
 	case interface{ Unwrap() error }:

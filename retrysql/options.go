@@ -2,6 +2,7 @@ package retrysql
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/seed-89b3229b/retry"
@@ -28,9 +29,21 @@ func run(ctx context.Context, attempt func(context.Context) error, opts []retry.
 	}
 	all = append(append(all, opts...), lastOption)
 	err := retry.Run(ctx, attempt, all...)
-	if e, ok := err.(*retry.ConfigError); ok && e.Value == any(last) {
+	if neverAsked(err) {
 		// The caller's conditions decide everything, as condition.Only does: the last one would never be asked.
 		err = retry.Run(ctx, attempt, all[:len(all)-1]...)
 	}
 	return err
+}
+
+// neverAsked says whether one of the problems with the options is that the last condition would never be asked. Nothing has run
+// then.
+func neverAsked(err error) bool {
+	switch e := err.(type) {
+	case *retry.ConfigError:
+		return e.Value == any(last)
+	case interface{ Unwrap() []error }:
+		return slices.ContainsFunc(e.Unwrap(), neverAsked)
+	}
+	return false
 }

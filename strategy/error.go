@@ -2,7 +2,8 @@ package strategy
 
 import (
 	"fmt"
-	"strconv"
+
+	"github.com/seed-89b3229b/retry/internal/quote"
 )
 
 // ConfigError says which field of a strategy cannot be used, and why. Validate and Parse return it as *ConfigError.
@@ -17,7 +18,8 @@ type ConfigError struct {
 	Problem string
 }
 
-// Error returns the text, such as `strategy: FullJitter.Base = -1s: must not be negative`.
+// Error returns the text, such as `strategy: FullJitter.Base = -1s: must not be negative`. Of a long field or value it has the
+// first 100 bytes.
 func (e *ConfigError) Error() string {
 	if e == nil {
 		return "strategy: invalid"
@@ -27,9 +29,9 @@ func (e *ConfigError) Error() string {
 	case nil:
 		value = "nil"
 	case string:
-		value = strconv.Quote(v)
+		value = quote.Quote(v)
 	default:
-		value = fmt.Sprint(v)
+		value = quote.Cut(fmt.Sprint(v))
 	}
-	return "strategy: " + e.Field + " = " + value + ": " + e.Problem
+	return "strategy: " + quote.Cut(e.Field) + " = " + value + ": " + e.Problem
 }

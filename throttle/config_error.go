@@ -3,6 +3,8 @@ package throttle
 import (
 	"fmt"
 	"time"
+
+	"github.com/seed-89b3229b/retry/internal/quote"
 )
 
 // ConfigError says which field of a throttle, a budget or a Rule cannot be used, and why. Their Validate methods return it as
@@ -17,12 +19,13 @@ type ConfigError struct {
 	Problem string
 }
 
-// Error returns the text, such as `throttle: Gate.MaxCooldown = -1s: must not be negative`.
+// Error returns the text, such as `throttle: Gate.MaxCooldown = -1s: must not be negative`. Of a long field or value it has the
+// first 100 bytes.
 func (e *ConfigError) Error() string {
 	if e == nil {
 		return "throttle: invalid"
 	}
-	return fmt.Sprintf("throttle: %s = %v: %s", e.Field, e.Value, e.Problem)
+	return "throttle: " + quote.Cut(e.Field) + " = " + quote.Cut(fmt.Sprint(e.Value)) + ": " + e.Problem
 }
 
 const notNegative = "must not be negative"

@@ -77,17 +77,21 @@ var throttles = map[string]func() throttle.Throttle{
 	"Limit/refuse": func() throttle.Throttle {
 		return throttle.Limit(limiterFunc(func(context.Context) error { return boom }))
 	},
-	"Limit/context":  func() throttle.Throttle { return throttle.Limit(limiterFunc(context.Context.Err)) },
-	"Limit/nil":      func() throttle.Throttle { return throttle.Limit(nil) },
-	"Reserve":        func() throttle.Throttle { return throttle.Reserve(places{}.reserve) },
-	"Reserve/every":  func() throttle.Throttle { return throttle.Reserve(places{sec}.reserve) },
-	"Reserve/none":   func() throttle.Throttle { return throttle.Reserve(func(time.Time, int) *place { return nil }) },
-	"Reserve/never":  func() throttle.Throttle { return throttle.Reserve(places{longest}.reserve) },
-	"Reserve/nil":    func() throttle.Throttle { return throttle.Reserve[*place](nil) },
-	"Breaker":        func() throttle.Throttle { return throttle.Breaker{Allow: new(probes).allow} },
-	"Breaker/open":   func() throttle.Throttle { return throttle.Breaker{Allow: func() (func(error), error) { return nil, boom }} },
-	"Breaker/undone": func() throttle.Throttle { return throttle.Breaker{Allow: func() (func(error), error) { return nil, nil }} },
-	"Breaker/nil":    func() throttle.Throttle { return throttle.Breaker{Allow: nil} },
+	"Limit/context": func() throttle.Throttle { return throttle.Limit(limiterFunc(context.Context.Err)) },
+	"Limit/nil":     func() throttle.Throttle { return throttle.Limit(nil) },
+	"Reserve":       func() throttle.Throttle { return throttle.Reserve(places{}.reserve) },
+	"Reserve/every": func() throttle.Throttle { return throttle.Reserve(places{sec}.reserve) },
+	"Reserve/none":  func() throttle.Throttle { return throttle.Reserve(func(time.Time, int) *place { return nil }) },
+	"Reserve/never": func() throttle.Throttle { return throttle.Reserve(places{longest}.reserve) },
+	"Reserve/nil":   func() throttle.Throttle { return throttle.Reserve[*place](nil) },
+	"Breaker":       func() throttle.Throttle { return throttle.Breaker{Allow: new(probes).allow} },
+	"Breaker/open": func() throttle.Throttle {
+		return throttle.Breaker{Allow: func() (func(error), error) { return nil, boom }}
+	},
+	"Breaker/undone": func() throttle.Throttle {
+		return throttle.Breaker{Allow: func() (func(error), error) { return nil, nil }}
+	},
+	"Breaker/nil": func() throttle.Throttle { return throttle.Breaker{Allow: nil} },
 }
 
 func answering(wait time.Duration, err error) throttle.Throttle {

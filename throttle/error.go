@@ -2,10 +2,10 @@ package throttle
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/seed-89b3229b/retry/internal/errtree"
+	"github.com/seed-89b3229b/retry/internal/quote"
 )
 
 // Key names what a cool-down belongs to, such as an account or an API of it. It appears in errors and must not hold a
@@ -30,12 +30,12 @@ type Error struct {
 }
 
 // Error returns the text, such as `throttle: "acme" is cooling down for 30s (retry-after)` or `throttle: "acme" refused (adaptive)`,
-// followed by Err's.
+// followed by Err's. Of a long Key it has the first 100 bytes.
 func (e *Error) Error() string {
 	if e == nil {
 		return "throttle: refused"
 	}
-	text, key := "throttle: ", strconv.Quote(string(e.Key))
+	text, key := "throttle: ", quote.Quote(string(e.Key))
 	switch {
 	case e.Remaining > 0:
 		text += key + " is cooling down for " + e.Remaining.String()

@@ -55,8 +55,8 @@ type place struct {
 	first  bool
 }
 
-// admit says how long an attempt has to wait at now. p is its place from the last answer, nil at first.
-func (g *Gate) admit(now time.Time, p *place, keys []Key) (*place, time.Duration) {
+// place says how long an attempt has to wait at now. p is its place from the last answer, nil at first.
+func (g *Gate) place(now time.Time, p *place, keys []Key) (*place, time.Duration) {
 	last, rest := g.last(now, keys)
 	switch {
 	case last == nil && (p == nil || g.keys.find(p.cool.key) != p.cool):
@@ -77,7 +77,7 @@ func (g *Gate) admit(now time.Time, p *place, keys []Key) (*place, time.Duration
 	return p, saturate.Add(rest, p.offset)
 }
 
-// ready says how long admit would let a newcomer wait, without giving it a place. Those who plan by it come back together,
+// ready says how long place would let a newcomer wait, without giving it a place. Those who plan by it come back together,
 // so only the first to foresee a cool-down is told its very end.
 func (g *Gate) ready(at time.Time, keys []Key) time.Duration {
 	last, rest := g.last(at, keys)

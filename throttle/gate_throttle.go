@@ -25,6 +25,14 @@ func (g *Gate) By(key func(context.Context) Key) Throttle {
 	return &gateBy{g, key}
 }
 
+// useForOrBy stands in the compiler's message about a Gate that is given where a Throttle is wanted: "missing method Admit, have
+// admit(useForOrBy)".
+type useForOrBy struct{}
+
+func (*Gate) admit(useForOrBy) {}
+
+var _ = (*Gate).admit
+
 type gateFor struct {
 	gate *Gate
 	keys []Key
@@ -102,13 +110,13 @@ func (t *gateBy) Explain(ctx context.Context, now time.Time) *Error {
 	return t.gate.explain(now, keys[:])
 }
 
-// answer is admit for tickets. A ticket that is not a place is taken for none.
+// answer is place for tickets. A ticket that is not a place is taken for none.
 func (g *Gate) answer(now time.Time, ticket Ticket, keys []Key) (Ticket, time.Duration, error) {
 	if g == nil {
 		return ticket, 0, nil
 	}
 	p, _ := ticket.(*place)
-	p, wait := g.admit(now, p, keys)
+	p, wait := g.place(now, p, keys)
 	if p == nil {
 		return ticket, wait, nil
 	}

@@ -31,7 +31,7 @@ func (g *Gate) Wait(ctx context.Context, keys ...Key) error {
 	var p *place
 	for {
 		now := clock.Now(sleeper.Clock)
-		next, wait := g.admit(now, p, keys)
+		next, wait := g.place(now, p, keys)
 		if wait <= 0 {
 			return nil
 		}

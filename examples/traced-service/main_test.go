@@ -41,7 +41,7 @@ lamp     200 3 left
 chair    200 3 left
 unicorn  404 no such article
 piano    503 the stock is not known: 503 Service Unavailable (retry "stock": gave up after 4 attempts, TIME after the first failure: attempts exhausted)
-organ    503 the stock is not known: 503 Service Unavailable (retry "stock": gave up after 1 attempt: asked to wait too long)
+organ    503 the stock is not known: 503 Service Unavailable (retry "stock": gave up after 1 attempt: asked to wait 1h0m0s, more than 1m0s (WithMaxHint))
 
 metric                     attributes                                               count  sum      unit
 retry.attempt.duration     error.type=404 retry.name=stock retry.outcome=give_up    1      TIME  s

@@ -30,15 +30,21 @@ func (c *carrier) Value(k any) any {
 	return c.Context.Value(k)
 }
 
-// From returns what ctx carries.
+// From returns what ctx carries; a nil ctx carries nothing.
 func From(ctx context.Context) Values {
+	if ctx == nil {
+		return Values{}
+	}
 	if c, ok := ctx.Value(key{}).(*carrier); ok {
 		return c.values
 	}
 	return Values{}
 }
 
-// With returns a context that carries v in place of what ctx carried.
+// With returns a context that carries v in place of what ctx carried. A nil ctx panics.
 func With(ctx context.Context, v Values) context.Context {
+	if ctx == nil {
+		panic("retry: nil Context")
+	}
 	return &carrier{ctx, v}
 }

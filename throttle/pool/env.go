@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-89b3229b/retry/internal/quote"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
@@ -40,13 +41,13 @@ func FromEnv(prefix string, lookup func(name string) (value string, ok bool)) (p
 		env.bad(name, "unset", "must name a key")
 	}
 	if name, text := env.get("TOKEN_LOAD_BALANCING"); text != "" && pool.Selection.UnmarshalText([]byte(text)) != nil {
-		env.bad(name, strconv.Quote(text), noSuchSelection)
+		env.bad(name, quote.Quote(text), noSuchSelection)
 	}
 	retries := 5
 	if name, text := env.get("TOKEN_MAX_RETRIES", "MAX_RETRIES"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 || n >= math.MaxInt32 { // so that one more is an int everywhere
-			env.bad(name, strconv.Quote(text), "must be a whole number from 0 to 2147483646")
+			env.bad(name, quote.Quote(text), "must be a whole number from 0 to 2147483646")
 		} else {
 			retries = n
 		}
@@ -92,7 +93,7 @@ func (e *variables) duration(unset time.Duration, names ...string) time.Duration
 	d, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		e.bad(name, strconv.Quote(text), "must be a duration with a unit, such as 1000ms or 32s")
+		e.bad(name, quote.Quote(text), "must be a duration with a unit, such as 1000ms or 32s")
 	case d < 0:
 		e.bad(name, d, "must not be negative")
 	}

@@ -1,8 +1,7 @@
 package pool
 
 import (
-	"strconv"
-
+	"github.com/seed-89b3229b/retry/internal/quote"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
@@ -45,7 +44,7 @@ func (s *Selection) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return &throttle.ConfigError{Field: "Selection", Value: strconv.Quote(string(text)), Problem: noSuchSelection}
+	return &throttle.ConfigError{Field: "Selection", Value: quote.Quote(string(text)), Problem: noSuchSelection}
 }
 
 const noSuchSelection = "must be round-robin, random or least-recently-used"
