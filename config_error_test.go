@@ -17,6 +17,7 @@ import (
 	"github.com/seed-89b3229b/retry/condition"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
+	"github.com/seed-89b3229b/retry/throttle/pool"
 )
 
 type recForeign struct{ retry.Option }
@@ -406,7 +407,7 @@ func TestConfigErrorTextIsShort(t *testing.T) {
 	_, nested := strategy.Parse("bythrottled(normal=" + long + ")")
 	_, name := retry.New(retry.WithMaxAttempts(1), retry.MustNew(retry.WithName(long)))
 	_, list := retry.New(retry.WithStrategy(strategy.Sequence{Delays: append(make([]time.Duration, 1<<20), -1)}))
-	var selection throttle.Selection
+	var selection pool.Selection
 	for what, err := range map[string]error{
 		"strategy": parse, "field": field, "value": value, "body": body, "nested": nested, "name": name, "list": list,
 		"config":          retry.Config{Strategy: long}.Validate(),
