@@ -30,6 +30,7 @@ func TestPolicyText(t *testing.T) {
 		{`retry "catalogue": 5 attempts, each of at most 2s; ` + curve + ", with the attempts at most 13s; no wait beyond 30s (WithMaxElapsed)" + told + "; with 1 condition, 1 logger",
 			[]retry.Option{retry.WithName("catalogue"), retry.WithAttemptTimeout(2 * s), retry.WithMaxAttempts(5), retry.WithMaxElapsed(30 * s),
 				retry.WithCondition(condition.Network()), retry.WithLogger(slog.New(slog.DiscardHandler))}},
+		{"retry: attempts without limit; waits fulljitter(base=200ms, max=20s), less than 30s in all; no wait beyond 30s (WithMaxElapsed)" + told, []retry.Option{retry.WithMaxElapsed(30 * s)}},
 		{"retry: 1 attempt; no retries" + told, []retry.Option{retry.WithMaxAttempts(1)}},
 		{"retry: 5 attempts; waits constant(delay=1s), 4s in all" + told, []retry.Option{recEvery(s)}},
 		{"retry: 5 attempts; waits exponential(base=200ms, max=20s) with jitter, 1.5s on average and 3s at most in all" + told, []retry.Option{retry.WithJitter(strategy.Full)}},
