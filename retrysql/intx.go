@@ -20,14 +20,14 @@ import (
 //
 // A nil error says that the transaction was committed. One that matches ErrAmbiguousCommit says that it may have been; it is
 // never repeated, whatever the options say. With any other error nothing was committed: a failure that is not repeated comes
-// back as fn or the driver returned it, any other end is a *retry.Error around it. A rollback that fails ends the call with
-// both errors.
+// back as fn or the driver returned it, any other end is a *retry.Error around it. If the rollback failed, its error is beside
+// that of fn; of a *sql.DB the connection is then closed, and fn's failure decides, else the call ends.
 //
 // Defaults: 10 attempts, waits of strategy.FullJitter{Base: 10ms, Max: 500ms}, 1.1 s in all on average and 2.1 s at most.
 // opts come after those, as for retry.Run; the package comment says how conditions among them take part. A *retry.Policy,
 // which must stand first, takes the place of these defaults, and what is not set in it is as for retry.Run. txOpts may be
-// nil: the driver's default. A nil db, a nil fn, and options that cannot be used are a *retry.ConfigError, and nothing is
-// begun. A nil ctx panics.
+// nil: the driver's default. A nil db, a Database that cannot be used, a nil fn, and options that cannot be used are a
+// *retry.ConfigError, and nothing is begun. A nil ctx panics.
 //
 // InTx is safe for concurrent use if db is.
 func InTx(ctx context.Context, db Beginner, txOpts *sql.TxOptions, fn func(context.Context, *sql.Tx) error, opts ...retry.Option) error {
