@@ -81,7 +81,7 @@
 //
 // fn must not end the transaction. Where it does so through the *sql.Tx, the outcome is ambiguous (but once the context has ended,
 // InTx cannot tell it from database/sql, which then rolls back). A COMMIT that fn sends as a statement, or a statement that commits
-// by itself, such as MySQL's CREATE TABLE, goes past database/sql. SQLite says at the end that there is no transaction any more,
-// and the outcome is then ambiguous; other databases and their drivers say nothing: a ROLLBACK after it succeeds, and InTx reports
-// that nothing was committed, or runs fn again, although something was.
+// by itself, such as MySQL's CREATE TABLE, goes past database/sql. SQLite and lib/pq find out at the end that there is no
+// transaction any more, and the outcome is then ambiguous. Other databases and drivers, pgx among them, say nothing: a ROLLBACK
+// after it succeeds, and InTx reports that nothing was committed, or runs fn again, although something was.
 package retrysql

@@ -56,8 +56,13 @@ func badConn(err error) condition.Verdict { return badConns.Check(err) }
 // isOver reports whether a failed ROLLBACK or COMMIT says that there is no transaction.
 func isOver(failed error) bool {
 	return !errtree.Walk(failed, func(err error) bool {
-		sqlite := sqliteCode(err) == sqliteError && strings.Contains(err.Error(), "no transaction is active")
-		return !sqlite && sqlServerNumber(err) != 3903 && sqlServerNumber(err) != 3902
+		switch {
+		case sqliteCode(err) == sqliteError:
+			return !strings.Contains(err.Error(), "no transaction is active")
+		case sqlServerNumber(err) == 3902, sqlServerNumber(err) == 3903:
+			return false
+		}
+		return err.Error() != "pq: unexpected transaction status idle" // lib/pq
 	})
 }
 

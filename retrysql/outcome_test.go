@@ -175,6 +175,53 @@ func TestFnEndsTheTransaction(t *testing.T) {
 	assert.EqualError(t, err, "EOF (rollback: sql: transaction has already been committed or rolled back) (retrysql: the transaction may have been committed)")
 }
 
+// noTransaction is how mattn/go-sqlite3 says so.
+func noTransaction() error {
+	type Error struct {
+		error
+		Code, ExtendedCode int
+	}
+	return Error{errors.New("cannot rollback - no transaction is active"), 1, 1}
+}
+
+// A database that has no transaction to roll back has rolled back by itself, if the failure before is one of those after which it
+// does. Else it was fn, by COMMIT or ROLLBACK as a statement.
+func TestNothingToRollBack(t *testing.T) {
+	pq := errors.New("pq: unexpected transaction status idle")
+	for _, tt := range []struct {
+		failure, rollback error
+		self              bool
+	}{
+		{Error{Code: 19}, noTransaction(), true}, // INSERT OR ROLLBACK
+		{Error{Code: 9}, noTransaction(), true},  // interrupted
+		{Error{Code: 13}, noTransaction(), true},
+		{fmt.Errorf("orders: %w", Error{Code: 10}), noTransaction(), true},
+		{msSQL{number: 1205}, msSQL{number: 3903}, true}, // XACT_ABORT
+		{errFunds, noTransaction(), false},
+		{Error{Code: 1}, noTransaction(), false},
+		{errFunds, msSQL{number: 3903}, false},
+		{errFunds, pq, false},
+		{state("23505"), pq, false}, // PostgreSQL keeps a transaction that failed until it is told to roll back
+	} {
+		s := &server{exec: []error{tt.failure}, rollback: []error{tt.rollback}}
+		db := open(t, s)
+		err := retrysql.InTx(t.Context(), db, nil, increment, retry.WithMaxAttempts(1), retry.WithRetryIf(func(error) bool { return false }))
+		if tt.self {
+			assert.Equal(t, tt.failure, err)
+		} else {
+			assert.ErrorIs(t, err, retrysql.ErrAmbiguousCommit)
+			assert.ErrorIs(t, err, tt.rollback)
+			assert.ErrorIs(t, err, tt.failure)
+		}
+		assert.Zero(t, s.closed, "it may hold a database in memory")
+
+		// The same from a Beginner whose connections cannot be closed.
+		s = &server{exec: []error{tt.failure}, rollback: []error{tt.rollback}}
+		err = retrysql.InTx(t.Context(), wrapped{open(t, s)}, nil, increment, append(on(retrytest.NewClock()), widest...)...)
+		assert.Equal(t, tt.self, err == nil, tt.failure)
+	}
+}
+
 // An inner transaction's ambiguous commit is not repeated by the transaction around it.
 func TestNestedAmbiguity(t *testing.T) {
 	outer, inner := new(server), &server{commit: []error{io.EOF}}
