@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seed-89b3229b/retry/condition"
+	"github.com/seed-89b3229b/retry/internal/grpccode"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
@@ -128,6 +129,9 @@ func judge(ctx context.Context, c *config, o *throttle.Outcome, t traits, marked
 		return throttle.Canceled
 	case hopeless.Check(o.Err) == condition.Stop:
 		v.stop()
+		if code, _ := grpccode.Of(o.Err); code == grpccode.Canceled {
+			return throttle.Canceled
+		}
 	}
 	return throttle.Unset
 }

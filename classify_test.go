@@ -108,6 +108,10 @@ func TestClassificationOrder(t *testing.T) {
 		{"canceled", live, throttle.Outcome{Err: context.Canceled}, nil, false, true, canceled},
 		{"canceled beside another", live, throttle.Outcome{Err: errors.Join(context.Canceled, recIsNothing{})}, nil, false, true, canceled},
 		{"canceled below", live, throttle.Outcome{Err: fmt.Errorf("x: %w", context.Canceled)}, nil, false, true, canceled},
+		{"canceled by gRPC", live, throttle.Outcome{Err: fmt.Errorf("x: %w", recCall(1))}, nil, false, true, canceled},
+		{"condition retry | canceled by gRPC", live, throttle.Outcome{Err: recCall(1)}, []retry.Option{recSays(condition.Retry)}, true, true, transient},
+		{"hopeless by gRPC", live, throttle.Outcome{Err: recCall(3)}, nil, false, true, permanent},
+		{"unavailable by gRPC", live, throttle.Outcome{Err: recCall(14)}, nil, true, true, transient},
 		{"canceled by its Is method", live, throttle.Outcome{Err: recIsCanceled{}}, nil, false, true, canceled},
 		{"hopeless", live, throttle.Outcome{Err: sql.ErrNoRows}, nil, false, true, permanent},
 		{"anything else", live, throttle.Outcome{Err: errRec}, nil, true, true, transient},
@@ -143,6 +147,13 @@ func TestClassificationOrder(t *testing.T) {
 		})
 	}
 }
+
+// recCall is a gRPC code in the shape of *status.Error, as far as it is asked.
+type recCall uint32
+
+func (recCall) Error() string         { return "rpc" }
+func (c recCall) GRPCStatus() recCall { return c }
+func (c recCall) Code() recCall       { return c }
 
 type recIsCanceled struct{}
 

@@ -1,6 +1,7 @@
 package condition
 
 import (
+	"net"
 	"net/http"
 	"reflect"
 	"strings"
@@ -11,7 +12,9 @@ import (
 //	Throttled  code Throttling, or one that begins with "Throttling.", such as Throttling.User and Throttling.Api
 //	Throttled  status 429
 //	Retry      status 408, 500, 502, 503 or 504
-//	Retry      what Network or Timeout retries
+//	Retry      what Network or Timeout retries, and every other failure of input or output: a *net.OpError, a *net.DNSError
+//	           (a name that was not found included), what crypto/tls says of a connection. Not where a certificate, of either
+//	           side, or context.Canceled is in the tree
 //	Unknown    everything else, which the SDKs do not repeat: Only(Alibaba())
 //
 // Every error in the tree is asked, and the first of these lines that fits any of them counts. The code is read through the
@@ -19,9 +22,9 @@ import (
 // darabonba-openapi have them, or in any other way that ErrorCode and HTTPStatus know. What a generated client returns in
 // the end is a *tea.SDKError, which has no methods for them; there it is the fields Code and StatusCode.
 //
-// The statuses and the network's errors are those of the Java SDK's RetryPolicy, the codes those for which the Go SDK makes
-// a ThrottlingError. The Java SDK by itself does not repeat a throttled call that was answered with another status, such as
-// 400, and looks one cause deep for network errors, not at all of them.
+// The statuses are those of the Java SDK's RetryPolicy, and so is the rule that any IOException is worth a retry; the codes are
+// those for which the Go SDK makes a ThrottlingError. The Java SDK by itself does not repeat a throttled call that was answered
+// with another status, such as 400, looks one cause deep for an IOException, and repeats the failures of certificates too.
 //
 // Its waits are those of strategy.EqualJitter{Base: 200 * time.Millisecond, Max: 2 * time.Minute}, three retries at most
 // (WithMaxAttempts(4)). With the Go SDK's option AutoRetry on, attempts multiply.
@@ -42,6 +45,9 @@ func (alibaba) Check(err error) (answer Verdict) {
 		answer = max(answer, alibabaVerdict(err))
 		return answer == Throttled
 	})
+	if answer == Unknown && find(err, isIO) && !find(err, isCertificate) && !find(err, isCanceled) {
+		return Retry
+	}
 	return answer
 }
 
@@ -56,6 +62,41 @@ func alibabaVerdict(err error) Verdict {
 		return Retry
 	}
 	return Unknown
+}
+
+// isIO reports whether err itself is a failure of a connection or of what it needs, that may pass or not.
+func isIO(err error) bool {
+	switch e := err.(type) {
+	case *net.OpError:
+		_, misspelt := e.Err.(net.UnknownNetworkError)
+		return !misspelt
+	case *net.DNSError:
+		return true
+	}
+	return pathOf(err) == "crypto/tls"
+}
+
+// isCertificate reports whether err itself is about a certificate, ours or the other side's.
+func isCertificate(err error) bool {
+	switch v := reflect.ValueOf(err); {
+	case pathOf(err) == "crypto/x509":
+		return true
+	case pathOf(err) != "crypto/tls":
+		return false
+	case v.Kind() == reflect.Uint8: // an alert (RFC 8446, section 6)
+		return v.Uint() != alertVersion && refusesClient(err)
+	default:
+		return reflect.Indirect(v).Type().Name() == "CertificateVerificationError"
+	}
+}
+
+// pathOf returns the path of the package that err's type is from.
+func pathOf(err error) string {
+	t := reflect.TypeOf(err)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.PkgPath()
 }
 
 // teaFields returns the error code and HTTP status in the fields of an Alibaba Cloud *tea.SDKError or *dara.SDKError. Not

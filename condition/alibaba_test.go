@@ -1,6 +1,9 @@
 package condition_test
 
 import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -37,6 +40,21 @@ func TestAlibaba(t *testing.T) {
 		{"the strongest of all", errors.Join(io.EOF, &SDKError{Code: ptr("Forbidden.RAM")}, &daraError{code: ptr("Throttling")}), throttled},
 		{"wherever it is", fmt.Errorf("%w: %w", &SDKError{StatusCode: ptr(404)}, io.EOF), again},
 		{"something else", errA, unknown},
+
+		// Any failure of input or output, but no certificate.
+		{"no such host", &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", IsNotFound: true}}, again},
+		{"no such host, bare", fmt.Errorf("endpoint: %w", &net.DNSError{Err: "no such host", IsNotFound: true}), again},
+		{"any errno", &net.OpError{Op: "write", Err: os.NewSyscallError("write", syscall.EMSGSIZE)}, again},
+		{"alert, internal error", tls.AlertError(80), again},
+		{"alert, protocol version", tls.AlertError(70), again},
+		{"plain text", tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, again},
+		{"alert, unknown authority", tls.AlertError(48), unknown},
+		{"alert, certificate required", fmt.Errorf("x: %w", tls.AlertError(116)), unknown},
+		{"certificate", &net.OpError{Op: "dial", Err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}, unknown},
+		{"certificate, host", &net.OpError{Op: "read", Err: x509.HostnameError{Certificate: &x509.Certificate{}, Host: "a"}}, unknown},
+		{"not valid", x509.CertificateInvalidError{Reason: x509.Expired}, unknown},
+		{"canceled", &net.OpError{Op: "dial", Err: context.Canceled}, unknown},
+		{"no such network", func() error { _, err := net.Dial("tcpx", "127.0.0.1:1"); return err }(), unknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, condition.Alibaba().Check(tt.err)) })
 	}

@@ -9,7 +9,7 @@ import (
 // Code returns a Condition that says Retry for an error whose code, as of tells it, is one of codes, and is Unknown for
 // any other. It fits every library with a function from an error to a code, which this package need not import:
 //
-//	condition.Code(status.Code, codes.Unavailable, codes.Aborted)  // google.golang.org/grpc
+//	condition.Code(status.Code, codes.Unavailable, codes.Aborted)  // google.golang.org/grpc; see also GRPC
 //	condition.Code(connect.CodeOf, connect.CodeUnavailable)        // connectrpc.com/connect
 //
 // of gets the error as the operation returned it, so it has to look through wrapping itself (both of the above do). Both

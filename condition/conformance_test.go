@@ -48,6 +48,8 @@ func conformant() []conforming {
 		{name: "As interface", c: condition.As[net.Error](), match: &fault{}, want: again},
 		{name: "Match", c: condition.Match(func(f *fault) bool { return f.again }), match: &fault{again: true}, want: again},
 		{name: "Code", c: condition.Code(func(err error) bool { return hasMatch(err) }, true), match: match, want: again},
+		{name: "GRPC", c: condition.GRPC(), match: rpc(14), want: again},
+		{name: "GRPC stop", c: condition.GRPC(), match: rpc(3), want: stop},
 		{name: "Timeout", c: condition.Timeout(), match: context.DeadlineExceeded, want: again},
 		{name: "Network", c: condition.Network(), match: io.ErrUnexpectedEOF, want: again},
 		{name: "HTTPStatus", c: condition.HTTPStatus(503, 429), match: withStatus(429), want: throttled},

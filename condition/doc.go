@@ -11,7 +11,8 @@
 //			condition.Network(),                                     // refused, reset, cut short
 //			condition.Timeout(),                                     // attempts and connections
 //			condition.HTTPStatus(429, 502, 503),                     // errors that carry a status
-//			condition.Code(status.Code, codes.Unavailable),          // gRPC
+//			condition.GRPC(),                                        // gRPC, by the usual codes
+//			condition.Code(connect.CodeOf, connect.CodeUnavailable), // Connect
 //			condition.Is(driver.ErrBadConn),                         // by value
 //			condition.Match(func(e *Fault) bool { return e.Again }), // by type
 //		),
@@ -28,7 +29,7 @@
 //   - PostgreSQL and its kin: [SQLSerialization] around a transaction, [SQLConnection] around anything that may be repeated,
 //     [SQLState] for other codes. MySQL: [MySQL]. MongoDB: [MongoLabel].
 //     SQLite: [Match] on its code.
-//   - Redis: [Redis]. gRPC and Connect: [Code].
+//   - Redis: [Redis]. gRPC: [GRPC], and [Code] for other codes and for Connect.
 //   - Cloud SDKs: [AWS], [Alibaba], [ErrorCode] for the codes of those and others.
 //   - Coming from go-retryablehttp: [RetryableHTTP].
 //   - "These and nothing else": [Only]. "This unless that": [Any], with the exception first. "Both": [All]. "Everything
@@ -52,6 +53,7 @@
 //	RetryableError, CanceledError, ConnectionError    AWS                              aws-sdk-go-v2, smithy-go
 //	HasErrorLabel(string) bool                        MongoLabel                       mongo-driver
 //	RedisError(), then the text's beginning           Redis                            go-redis
+//	GRPCStatus, whose result has Code                 GRPC, Hopeless                   google.golang.org/grpc
 //	field Number of a MySQLError                      MySQL                            go-sql-driver/mysql
 //	fields Code and StatusCode of an SDKError         ErrorCode, HTTPStatus, Alibaba   alibabacloud-go/tea
 //

@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
@@ -24,9 +23,11 @@ import (
 //   - a plain-text answer where TLS was expected: tls.RecordHeaderError, http.ErrSchemeMismatch;
 //   - addresses: a *url.Error with Op "parse", url.EscapeError, url.InvalidHostError, net.UnknownNetworkError;
 //   - JSON: *json.SyntaxError, *json.UnmarshalTypeError, *json.InvalidUnmarshalError, *json.UnsupportedTypeError,
-//     *json.UnsupportedValueError. A document cut short is io.ErrUnexpectedEOF from a json.Decoder, which is not listed;
-//     json.Unmarshal calls it a *json.SyntaxError, which is. Where an overloaded proxy answers with a page in HTML, put a
-//     condition for that in front;
+//     *json.UnsupportedValueError; but not a document cut short, which is an io.ErrUnexpectedEOF from a json.Decoder and a
+//     *json.SyntaxError from json.Unmarshal. Where an overloaded proxy answers with a page in HTML, put a condition for that in
+//     front;
+//   - gRPC: errors with a method GRPCStatus whose code is INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED,
+//     UNAUTHENTICATED, FAILED_PRECONDITION, OUT_OF_RANGE or UNIMPLEMENTED, and CANCELLED, which somebody wanted;
 //   - sql.ErrNoRows, sql.ErrTxDone and errors.ErrUnsupported, matched as errors.Is does;
 //   - requests that net/http refuses to send, for which it has no types: an unsupported scheme, no host, an invalid
 //     method, header or trailer, a body that is not as long as its Content-Length, and a loop of redirects; and a proxy
@@ -75,9 +76,7 @@ func mayPass(err error) bool {
 	case tls.RecordHeaderError, *tls.RecordHeaderError,
 		x509.UnknownAuthorityError, x509.HostnameError, x509.SystemRootsError,
 		x509.ConstraintViolationError, x509.UnhandledCriticalExtension, x509.InsecureAlgorithmError,
-		url.EscapeError, url.InvalidHostError, net.UnknownNetworkError,
-		*json.SyntaxError, *json.UnmarshalTypeError, *json.InvalidUnmarshalError,
-		*json.UnsupportedTypeError, *json.UnsupportedValueError:
+		url.EscapeError, url.InvalidHostError, net.UnknownNetworkError:
 		return false
 	case errtree.Opaque:
 		return true
@@ -89,6 +88,9 @@ func mayPass(err error) bool {
 	}
 	if reflect.TypeOf(err) == plain {
 		return !isRefusal(err.Error())
+	}
+	if isBadJSON(err) || isHopelessCall(err) {
+		return false
 	}
 	if x, ok := err.(interface{ Is(error) bool }); ok {
 		for _, target := range unchanging {
@@ -110,11 +112,13 @@ func refusesClient(err error) bool {
 	switch v.Uint() {
 	case 42, 43, 44, 45, 46, 48, 116: // bad, unsupported, revoked, expired, unknown, of an unknown authority, missing
 		return true
-	case 70: // protocol version
+	case alertVersion:
 		return true
 	}
 	return false
 }
+
+const alertVersion = 70 // a protocol version that the server does not speak
 
 // plain is the type of what errors.New returns, and fmt.Errorf without %w.
 var plain = reflect.TypeOf(errors.New(""))

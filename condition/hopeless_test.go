@@ -54,6 +54,7 @@ func TestHopelessStops(t *testing.T) {
 		"json target":           json.Unmarshal([]byte("{}"), any(nil)),
 		"json unsupported type": second(json.Marshal(func() {})),
 		"json NaN":              second(json.Marshal(math.NaN())),
+		"json garbage behind":   json.Unmarshal([]byte("{} x"), &number),
 		"no rows":               sql.ErrNoRows,
 		"no rows by Is":         late{sql.ErrNoRows},
 		"transaction done":      fmt.Errorf("commit: %w", sql.ErrTxDone),
@@ -79,6 +80,9 @@ func TestHopelessLeavesOpen(t *testing.T) {
 		"refused":              &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
 		"url.Error":            &url.Error{Op: "Get", Err: io.EOF},
 		"cut short":            json.NewDecoder(strings.NewReader(`{"N":`)).Decode(&number),
+		"cut short, Unmarshal": json.Unmarshal([]byte(`{"N":`), &number),
+		"empty, Unmarshal":     json.Unmarshal(nil, &number),
+		"json by name only":    otherSyntaxError(),
 		"empty":                json.NewDecoder(strings.NewReader("")).Decode(&number),
 		"marshaler":            second(json.Marshal(passing{})),
 		"host not found":       &net.DNSError{Err: "no such host", IsNotFound: true},
@@ -106,6 +110,12 @@ func TestHopelessLeavesOpen(t *testing.T) {
 type foreignAlert uint8
 
 func (foreignAlert) Error() string { return "tls: bad certificate" }
+
+// otherSyntaxError has the name of encoding/json's, and is of another package.
+func otherSyntaxError() error {
+	type SyntaxError struct{ error }
+	return &SyntaxError{errA}
+}
 
 type texted string
 

@@ -18,7 +18,8 @@ import "strings"
 // NOAUTH, NOPERM, WRONGTYPE, EXECABORT and their like do not pass. The client's own ErrPoolTimeout is for Is, a lost
 // connection for Network.
 //
-// go-redis tries three times more by itself (MaxRetries) on most of these: set that to -1, or the attempts multiply.
+// go-redis repeats most of these by itself, three times more (MaxRetries), and within each of those it dials five times before
+// it gives up on a server that is not there (DialerRetries). Attempts multiply: set MaxRetries to -1 and DialerRetries to 1.
 //
 // It allocates nothing, and is safe for concurrent use. Source: the errors of Redis 7, go-redis v9.
 func Redis() Condition {

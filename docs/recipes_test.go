@@ -60,11 +60,13 @@ type (
 	Reply     struct{}
 )
 
-func (e grpcError) Error() string { return fmt.Sprintf("code = %d", uint32(e)) }
+func (e grpcError) Error() string        { return fmt.Sprintf("code = %d", uint32(e)) }
+func (e grpcError) GRPCStatus() grpcCode { return grpcCode(e) }
+func (c grpcCode) Code() grpcCode        { return c }
 
 var (
 	status struct{ Code func(error) grpcCode }
-	codes  = struct{ ResourceExhausted, Aborted, Unavailable grpcCode }{8, 10, 14}
+	codes  = struct{ DeadlineExceeded, ResourceExhausted, Unavailable grpcCode }{4, 8, 14}
 )
 
 func init() {
@@ -86,7 +88,8 @@ func recipeGRPC(ctx context.Context, orders orderService, request string) (*Repl
 	reply, err := retry.Do(ctx, func(ctx context.Context) (*Reply, error) {
 		return orders.Get(ctx, request)
 	},
-		retry.WithCondition(condition.Only(condition.Code(status.Code, codes.Unavailable, codes.Aborted))),
+		retry.WithAttemptTimeout(2*time.Second),
+		retry.WithCondition(condition.Only(condition.Timeout(), condition.GRPC())), // without Timeout, an attempt's own would be the last
 		retry.WithRule(condition.Code(status.Code, codes.ResourceExhausted), // another curve where the server has too much to do
 			retry.WithMaxAttempts(3), retry.WithStrategy(strategy.EqualJitter{Base: 2 * time.Second, Max: time.Minute})),
 	)

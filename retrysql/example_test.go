@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/condition"
 	"github.com/seed-89b3229b/retry/retrysql"
 )
 
@@ -56,4 +58,15 @@ func ExampleInTx_ambiguous() {
 		fmt.Println("not paid:", err)
 	}
 	// Output: is there a payment of request 7f3a? true
+}
+
+// A proxy says by a number of its own that its node is gone. Another attempt is worth it, on another connection.
+func ExampleDatabase() {
+	gone := condition.MySQL(1105)
+	ctx, db := context.Background(), sql.OpenDB(&server{exec: []error{&MySQLError{1105}}})
+	defer db.Close()
+
+	err := retrysql.InTx(ctx, retrysql.Database{DB: db, BadConn: gone}, nil, increment, retry.WithCondition(gone))
+	fmt.Println(err)
+	// Output: <nil>
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,11 +20,22 @@ type server struct {
 	begin, exec, commit, rollback []error
 	applied                       bool // a scripted failure of commit comes after the transaction took effect
 	sessions                      bool // the driver can reset a session, as most can
+	demoted                       int  // so many connections, the first ones, are to a node that became read-only
 	before                        func(call string)
 
 	mu     sync.Mutex
 	value  int
 	events []string
+	begun  []int // which connection each begin was sent on, from 1
+	opened int
+	closed int
+}
+
+// connections returns which connection each begin was sent on.
+func (s *server) connections() []int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.begun)
 }
 
 // did returns what was asked of the server, in order.
@@ -57,20 +69,27 @@ func (s *server) step(name string, script *[]error, next func() error) (err erro
 }
 
 func (s *server) Connect(context.Context) (driver.Conn, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opened++
 	if s.sessions {
-		return session{&conn{server: s}}, nil
+		return session{&conn{server: s, id: s.opened}}, nil
 	}
-	return &conn{server: s}, nil
+	return &conn{server: s, id: s.opened}, nil
 }
 
 func (s *server) Driver() driver.Driver { return nil }
 
 type conn struct {
 	server       *server
+	id           int
 	seen, change int
 }
 
 func (c *conn) BeginTx(context.Context, driver.TxOptions) (driver.Tx, error) {
+	c.server.mu.Lock()
+	c.server.begun = append(c.server.begun, c.id)
+	c.server.mu.Unlock()
 	err := c.server.step("begin", &c.server.begin, func() error {
 		c.seen, c.change = c.server.value, 0
 		return nil
@@ -83,6 +102,9 @@ func (c *conn) BeginTx(context.Context, driver.TxOptions) (driver.Tx, error) {
 
 func (c *conn) ExecContext(_ context.Context, _ string, _ []driver.NamedValue) (driver.Result, error) {
 	return driver.RowsAffected(1), c.server.step("exec", &c.server.exec, func() error {
+		if c.id <= c.server.demoted {
+			return &MySQLError{1290}
+		}
 		c.change++
 		return nil
 	})
@@ -109,7 +131,13 @@ func (c *conn) Rollback() error {
 
 func (c *conn) Begin() (driver.Tx, error)           { return nil, errors.New("BeginTx is there") }
 func (c *conn) Prepare(string) (driver.Stmt, error) { return nil, errors.New("ExecContext is there") }
-func (c *conn) Close() error                        { return nil }
+
+func (c *conn) Close() error {
+	c.server.mu.Lock()
+	defer c.server.mu.Unlock()
+	c.server.closed++
+	return nil
+}
 
 type session struct{ *conn }
 
@@ -141,6 +169,16 @@ func (s state) SQLState() string { return string(s) }
 type MySQLError struct{ Number uint16 }
 
 func (*MySQLError) Error() string { return "mysql" }
+
+// msSQL is as microsoft/go-mssqldb has it.
+type msSQL struct {
+	number int32
+	text   string
+}
+
+func (e msSQL) Error() string           { return "mssql: " + e.text }
+func (e msSQL) SQLErrorNumber() int32   { return e.number }
+func (e msSQL) SQLErrorMessage() string { return e.text }
 
 // Error is as mattn/go-sqlite3 has it.
 type Error struct{ Code, ExtendedCode int }

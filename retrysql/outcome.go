@@ -21,18 +21,18 @@ func ambiguous(err error) error { return fmt.Errorf("%w (%w)", err, ErrAmbiguous
 
 var isAmbiguous = condition.Is(ErrAmbiguousCommit)
 
-// isLost knows failures of a statement that say that there is no connection any more.
-var isLost = condition.Any(condition.SQLConnection(), condition.Network(), condition.NotSent())
-
-// settled reports whether err, of Commit, says for certain that nothing was committed.
-func settled(err error) bool {
+// settled says Retry where err, of Commit, says for certain that nothing was committed.
+func settled(err error) condition.Verdict {
 	no := isConflict.Check(err) == condition.Retry
 	clear := errtree.Walk(err, func(err error) bool {
 		state := stateOf(err)
 		no = no || isVerdict(state) || neverSent(err) || sqliteCode(err) == sqliteConstraint || isRolledBack(err)
 		return !inDoubt(state)
 	})
-	return no && clear
+	if no && clear {
+		return condition.Retry
+	}
+	return condition.Unknown
 }
 
 func stateOf(err error) string {
@@ -77,5 +77,5 @@ func isRolledBack(err error) bool {
 		"pq: could not complete operation in a failed transaction": // lib/pq
 		return true
 	}
-	return false
+	return isAbortedBySQLServer(err)
 }

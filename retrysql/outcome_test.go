@@ -10,7 +10,6 @@ import (
 	"net"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -39,6 +38,8 @@ func ambiguous() []error {
 		fmt.Errorf("commit: %w", state("40003")), errors.Join(state("40001"), state("08007")),
 		&MySQLError{2013}, &MySQLError{2006}, &MySQLError{1053}, Error{Code: 10, ExtendedCode: 1034},
 		errors.New("Commit unexpectedly resulted in rollback"), codeOnly{5},
+		&MySQLError{8501}, msSQL{number: 3902}, msSQL{text: "rolled back"}, msSQL{text: "aborted by the server"}, // TiDB's is "result undetermined"
+		errors.New("the transaction was aborted by the server; any changes have been rolled back"),
 	}
 	for _, code := range []string{
 		"40003", "08000", "08003", "08006", "08007", "08P01", "53000", "53100", "53200", "57P01", "57P02", "57P03", "57P05",
@@ -88,6 +89,8 @@ func TestAmbiguousCommitIsNotRepeatedByDefault(t *testing.T) {
 // Where the answer is no, the call's conditions decide.
 func TestDefiniteCommit(t *testing.T) {
 	failures := []error{
+		msSQL{text: "server does not have an active transaction: the transaction was aborted by the server, likely due to an error " +
+			"while SET XACT_ABORT is ON; any changes have been rolled back"}, // microsoft/go-mssqldb v1.11.2
 		unsent(true), Error{Code: 19, ExtendedCode: 787}, fmt.Errorf("commit: %w", state("23505")),
 		errors.New("commit unexpectedly resulted in rollback"), errors.New("pq: could not complete operation in a failed transaction"),
 	}
@@ -112,6 +115,8 @@ func TestConflicts(t *testing.T) {
 	for _, failure := range []error{
 		state("40001"), state("40P01"), state("55P03"), fmt.Errorf("orders: %w", state("40001")), errors.Join(io.EOF, state("40001")),
 		&MySQLError{1205}, &MySQLError{1213}, &MySQLError{3101}, &MySQLError{3572},
+		&MySQLError{8002}, &MySQLError{8022}, &MySQLError{8028}, &MySQLError{9007}, // TiDB
+		msSQL{number: 1205}, msSQL{number: 1222}, msSQL{number: 3960}, msSQL{number: 41305}, fmt.Errorf("orders: %w", msSQL{number: 1205}),
 		Error{Code: 5}, Error{Code: 6}, Error{Code: 5 | 2<<8}, &Error{Code: 5 | 1<<8}, fmt.Errorf("orders: %w", Error{Code: 5}),
 	} {
 		for _, s := range []*server{{begin: []error{failure}}, {exec: []error{failure}}, {commit: []error{failure}}} {
@@ -120,7 +125,7 @@ func TestConflicts(t *testing.T) {
 		}
 	}
 	for _, failure := range []error{
-		state("40003"), state("23505"), &MySQLError{1062}, &MySQLError{1040}, Error{Code: 19}, Error{Code: 1}, Error{},
+		state("40003"), state("23505"), &MySQLError{1062}, &MySQLError{8004}, msSQL{number: 2627}, msSQL{}, Error{Code: 19}, Error{Code: 1}, Error{},
 		codeOnly{5}, status(5), &Error{Code: 1 << 8}, (*Error)(nil), state("40002"), state("25P02"),
 	} {
 		for _, s := range []*server{{begin: []error{failure}}, {exec: []error{failure}}, {commit: []error{failure}}} {
@@ -151,19 +156,6 @@ func TestLostConnection(t *testing.T) {
 	}
 }
 
-// A rollback that failed ends the call, whoever wants another attempt: what it left behind may be in the way.
-func TestFailedRollbackEnds(t *testing.T) {
-	for _, failure := range []error{state("40001"), errFunds, retry.Permanent(errFunds), retry.After(time.Second, errFunds)} {
-		s := &server{exec: []error{failure}, rollback: []error{errBroken}}
-		err := retrysql.InTx(t.Context(), open(t, s), nil, increment, widest...)
-		assert.Equal(t, "begin exec rollback", s.did())
-		assert.ErrorIs(t, err, errBroken)
-		assert.ErrorIs(t, err, failure)
-		assert.NotErrorIs(t, err, retrysql.ErrAmbiguousCommit)
-		assert.EqualError(t, err, failure.Error()+" (rollback: rollback is broken)")
-	}
-}
-
 // An fn that ends the transaction itself leaves nobody to tell what became of it.
 func TestFnEndsTheTransaction(t *testing.T) {
 	commits := func(ctx context.Context, tx *sql.Tx) error {
@@ -181,6 +173,53 @@ func TestFnEndsTheTransaction(t *testing.T) {
 	assert.ErrorIs(t, err, io.EOF)
 	assert.Equal(t, "begin exec commit", s.did())
 	assert.EqualError(t, err, "EOF (rollback: sql: transaction has already been committed or rolled back) (retrysql: the transaction may have been committed)")
+}
+
+// noTransaction is how mattn/go-sqlite3 says so.
+func noTransaction() error {
+	type Error struct {
+		error
+		Code, ExtendedCode int
+	}
+	return Error{errors.New("cannot rollback - no transaction is active"), 1, 1}
+}
+
+// A database that has no transaction to roll back has rolled back by itself, if the failure before is one of those after which it
+// does. Else it was fn, by COMMIT or ROLLBACK as a statement.
+func TestNothingToRollBack(t *testing.T) {
+	pq := errors.New("pq: unexpected transaction status idle")
+	for _, tt := range []struct {
+		failure, rollback error
+		self              bool
+	}{
+		{Error{Code: 19}, noTransaction(), true}, // INSERT OR ROLLBACK
+		{Error{Code: 9}, noTransaction(), true},  // interrupted
+		{Error{Code: 13}, noTransaction(), true},
+		{fmt.Errorf("orders: %w", Error{Code: 10}), noTransaction(), true},
+		{msSQL{number: 1205}, msSQL{number: 3903}, true}, // XACT_ABORT
+		{errFunds, noTransaction(), false},
+		{Error{Code: 1}, noTransaction(), false},
+		{errFunds, msSQL{number: 3903}, false},
+		{errFunds, pq, false},
+		{state("23505"), pq, false}, // PostgreSQL keeps a transaction that failed until it is told to roll back
+	} {
+		s := &server{exec: []error{tt.failure}, rollback: []error{tt.rollback}}
+		db := open(t, s)
+		err := retrysql.InTx(t.Context(), db, nil, increment, retry.WithMaxAttempts(1), retry.WithRetryIf(func(error) bool { return false }))
+		if tt.self {
+			assert.Equal(t, tt.failure, err)
+		} else {
+			assert.ErrorIs(t, err, retrysql.ErrAmbiguousCommit)
+			assert.ErrorIs(t, err, tt.rollback)
+			assert.ErrorIs(t, err, tt.failure)
+		}
+		assert.Zero(t, s.closed, "it may hold a database in memory")
+
+		// The same from a Beginner whose connections cannot be closed.
+		s = &server{exec: []error{tt.failure}, rollback: []error{tt.rollback}}
+		err = retrysql.InTx(t.Context(), wrapped{open(t, s)}, nil, increment, append(on(retrytest.NewClock()), widest...)...)
+		assert.Equal(t, tt.self, err == nil, tt.failure)
+	}
 }
 
 // An inner transaction's ambiguous commit is not repeated by the transaction around it.

@@ -26,7 +26,7 @@ func TestInTxValue(t *testing.T) {
 		{name: "second attempt", server: server{commit: []error{state("40001")}}, want: 2},
 		{name: "fn fails with a value", fail: errFunds, is: errFunds},
 		{name: "commit turned down", server: server{commit: []error{state("23505")}}, is: state("23505")},
-		{name: "begin fails after an attempt", server: server{begin: []error{nil, io.EOF}, commit: []error{state("40001")}}, is: io.EOF},
+		{name: "begin fails after an attempt", server: server{begin: []error{nil, errFunds}, commit: []error{state("40001")}}, is: errFunds},
 		{name: "ambiguous", server: server{commit: []error{state("40001"), io.EOF}}, want: 2, is: retrysql.ErrAmbiguousCommit},
 		{name: "rollback fails", server: server{exec: []error{errFunds}, rollback: []error{errBroken}}, is: errBroken},
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -33,11 +34,65 @@ func TestInTxOnPostgres(t *testing.T) {
 			t.Run("LockTimeout", func(t *testing.T) { postgresLockTimeout(t, db) })
 			t.Run("Definite", func(t *testing.T) { postgresDefinite(t, db) })
 			t.Run("LostInFn", func(t *testing.T) { postgresLostInFn(t, db) })
+			t.Run("ReadOnly", func(t *testing.T) { postgresReadOnly(t, db) })
+			t.Run("Terminated", func(t *testing.T) { postgresTerminated(t, server.open(t, driver, server.addr), db) })
+			t.Run("CommitInFn", func(t *testing.T) { postgresCommitInFn(t, driver, db) })
 			t.Run("AttemptTimeout", func(t *testing.T) { postgresAttemptTimeout(t, db) })
 			t.Run("Refused", func(t *testing.T) { postgresRefused(t, server.open(t, driver, closedPort(t))) })
 			t.Run("Ambiguous", func(t *testing.T) { postgresAmbiguous(t, server, driver, db) })
 		})
 	}
+}
+
+// postgresReadOnly: the server says what a node says that became read-only, and the next attempt is on another connection.
+func postgresReadOnly(t *testing.T, db *sql.DB) {
+	mustExec(t, db, "CREATE TABLE note (n int)")
+	defer mustExec(t, db, "DROP TABLE note")
+	sessions := map[int]bool{}
+	require.NoError(t, retrysql.InTx(t.Context(), db, nil, func(ctx context.Context, tx *sql.Tx) error {
+		if len(sessions) == 0 {
+			_, err := tx.ExecContext(ctx, "SET TRANSACTION READ ONLY")
+			require.NoError(t, err)
+		}
+		var pid int
+		require.NoError(t, tx.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&pid))
+		sessions[pid] = true
+		_, err := tx.ExecContext(ctx, "INSERT INTO note VALUES (1)")
+		return err
+	}, retry.WithCondition(condition.SQLState("25006")), soon))
+	require.Len(t, sessions, 2)
+	require.Equal(t, 1, number(t, db, "SELECT count(*) FROM note"))
+}
+
+// postgresTerminated: the server ends the idle session, and what comes next on its connection is BEGIN.
+func postgresTerminated(t *testing.T, db, other *sql.DB) {
+	for range 5 {
+		pid := number(t, db, "SELECT pg_backend_pid()")
+		mustExec(t, other, fmt.Sprintf("SELECT pg_terminate_backend(%d, 10000)", pid))
+		calls := 0
+		require.NoError(t, retrysql.InTx(t.Context(), db, nil, func(ctx context.Context, tx *sql.Tx) error {
+			calls++
+			return nil
+		}, soon))
+		require.Equal(t, 1, calls)
+	}
+}
+
+// postgresCommitInFn: as the package comment says, lib/pq sees it, and pgx does not, so that it is reported wrongly.
+func postgresCommitInFn(t *testing.T, driver string, db *sql.DB) {
+	mustExec(t, db, "CREATE TABLE note (n int)")
+	defer mustExec(t, db, "DROP TABLE note")
+	failure := errors.New("later")
+	err := retrysql.InTx(t.Context(), db, nil, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO note VALUES (1)")
+		require.NoError(t, err)
+		_, err = tx.ExecContext(ctx, "COMMIT")
+		require.NoError(t, err)
+		return failure
+	})
+	require.ErrorIs(t, err, failure)
+	require.Equal(t, driver == "postgres", errors.Is(err, retrysql.ErrAmbiguousCommit))
+	require.Equal(t, 1, number(t, db, "SELECT count(*) FROM note"))
 }
 
 // postgresIncrements: eight writers read a number and write it back, 200 times each, and note what they did.

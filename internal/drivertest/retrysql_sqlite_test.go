@@ -3,10 +3,17 @@ package drivertest_test
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	mssql "github.com/microsoft/go-mssqldb"
+	"github.com/ncruces/go-sqlite3"
+	_ "github.com/ncruces/go-sqlite3/driver" // the driver "sqlite3"
+	_ "github.com/ncruces/go-sqlite3/vfs/memdb"
 	"github.com/stretchr/testify/require"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
@@ -121,4 +128,116 @@ func TestInTxOnSQLiteDefinite(t *testing.T) {
 	require.NotErrorIs(t, err, retrysql.ErrAmbiguousCommit)
 	require.Equal(t, 1, calls)
 	require.Zero(t, number(t, db, "SELECT count(*) FROM child"))
+}
+
+// sqlites are the drivers, and what opens a database in memory that lives as long as its only connection.
+var sqlites = map[string]string{"sqlite": ":memory:", "sqlite3": "file:/test.db?vfs=memdb&_pragma=busy_timeout(0)"}
+
+// TestInTxOnSQLiteRolledBack: OR ROLLBACK ends the transaction, so that ROLLBACK has nothing to do and says so. That is no
+// failure: the transaction is repeated if its own failure is worth it, and its connection is kept, with the database in it.
+func TestInTxOnSQLiteRolledBack(t *testing.T) {
+	for driver, name := range sqlites {
+		t.Run(driver, func(t *testing.T) {
+			db, err := sql.Open(driver, name)
+			require.NoError(t, err)
+			defer db.Close()
+			db.SetMaxOpenConns(1)
+			mustExec(t, db, "CREATE TABLE note (n int UNIQUE)", "INSERT INTO note VALUES (1)")
+			calls := 0
+			err = retrysql.InTx(t.Context(), db, nil, func(ctx context.Context, tx *sql.Tx) error {
+				calls++
+				_, err := tx.ExecContext(ctx, "INSERT OR ROLLBACK INTO note VALUES (?)", calls)
+				return err
+			}, retry.WithCondition(condition.If(func(err error) bool { return strings.Contains(err.Error(), "UNIQUE") })), soon)
+			require.NoError(t, err)
+			require.Equal(t, 2, calls)
+			require.Equal(t, 2, number(t, db, "SELECT count(*) FROM note"))
+
+			// By itself it is an answer like any other, with nothing of the rollback in it.
+			err = retrysql.InTx(t.Context(), db, nil, func(ctx context.Context, tx *sql.Tx) error {
+				_, err := tx.ExecContext(ctx, "INSERT OR ROLLBACK INTO note VALUES (1)")
+				return err
+			})
+			require.ErrorContains(t, err, "UNIQUE")
+			require.NotContains(t, err.Error(), "rollback:")
+			require.NotErrorIs(t, err, retrysql.ErrAmbiguousCommit)
+		})
+	}
+}
+
+// TestInTxOnSQLiteCommitInFn: SQLite tells that there is no transaction any more, and nothing tells what became of it.
+func TestInTxOnSQLiteCommitInFn(t *testing.T) {
+	for driver, name := range sqlites {
+		for _, failure := range []error{nil, errors.New("later")} {
+			t.Run(driver, func(t *testing.T) {
+				db, err := sql.Open(driver, name)
+				require.NoError(t, err)
+				defer db.Close()
+				db.SetMaxOpenConns(1)
+				mustExec(t, db, "CREATE TABLE note (n int)")
+				calls := 0
+				err = retrysql.InTx(t.Context(), db, nil, func(ctx context.Context, tx *sql.Tx) error {
+					calls++
+					_, err := tx.ExecContext(ctx, "INSERT INTO note VALUES (1)")
+					require.NoError(t, err)
+					_, err = tx.ExecContext(ctx, "COMMIT")
+					require.NoError(t, err)
+					return failure
+				}, always...)
+				require.ErrorIs(t, err, retrysql.ErrAmbiguousCommit)
+				require.Equal(t, 1, calls)
+				require.Equal(t, 1, number(t, db, "SELECT count(*) FROM note"), "and the database in the connection is there")
+			})
+		}
+	}
+}
+
+// TestConflictsOfNcruces: BUSY, of a driver whose errors have no code that is an int.
+func TestConflictsOfNcruces(t *testing.T) {
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "test.db")+"?_pragma=busy_timeout(0)&_pragma=journal_mode(wal)&_txlock=deferred")
+	require.NoError(t, err)
+	defer db.Close()
+	mustExec(t, db, "CREATE TABLE note (n int)")
+	holder, err := db.Conn(t.Context())
+	require.NoError(t, err)
+	_, err = holder.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	require.NoError(t, err)
+	calls := 0
+	require.NoError(t, retrysql.InTx(t.Context(), db, nil, func(ctx context.Context, tx *sql.Tx) error {
+		calls++
+		_, err := tx.ExecContext(ctx, "INSERT INTO note VALUES (1)")
+		return err
+	}, soon, retry.WithOnRetry(func(_ context.Context, e retry.Event) {
+		require.ErrorIs(t, e.Err, sqlite3.BUSY)
+		_, err := holder.ExecContext(t.Context(), "ROLLBACK")
+		require.NoError(t, err)
+		require.NoError(t, holder.Close())
+	})))
+	require.Equal(t, 2, calls)
+
+	for _, failure := range []error{sqlite3.BUSY, sqlite3.LOCKED, sqlite3.BUSY_SNAPSHOT} {
+		calls := 0
+		require.NoError(t, retrysql.InTx(t.Context(), db, nil, func(context.Context, *sql.Tx) error {
+			if calls++; calls == 1 {
+				return failure
+			}
+			return nil
+		}, soon))
+	}
+	require.Equal(t, error(sqlite3.FULL), retrysql.InTx(t.Context(), db, nil, func(context.Context, *sql.Tx) error { return sqlite3.FULL }))
+}
+
+// TestConflictsOfSQLServer: by the type that the driver has for them.
+func TestConflictsOfSQLServer(t *testing.T) {
+	db := openSQLite(t, "")
+	for number, again := range map[int32]bool{1205: true, 1222: true, 3960: true, 41302: true, 2627: false, 0: false} {
+		calls := 0
+		err := retrysql.InTx(t.Context(), db, nil, func(context.Context, *sql.Tx) error {
+			if calls++; calls == 1 {
+				return fmt.Errorf("orders: %w", mssql.Error{Number: number, Message: "m"})
+			}
+			return nil
+		}, soon)
+		require.Equal(t, again, err == nil, number)
+	}
 }
