@@ -16,6 +16,7 @@ type call struct {
 	jitter stream
 	rand   func() float64 // draws from jitter
 	began  int64
+	step   int32 // of the series, in which it began
 	client int32
 	parent int32  // the attempt whose work this call is; none: below 0
 	gen    uint32 // moves on with every step
@@ -97,7 +98,7 @@ func (w *world) begin(client int32) {
 	id := w.place(client, -1, 0, w.numbered, deadline)
 	c := w.calls[id]
 	w.open++
-	w.countCall(w.now)
+	w.countCall()
 	if !deadline.IsZero() {
 		w.deadline.push(event{later(w.now, int64(w.scenario.Deadline)), w.next(), id, c.serial, late})
 	}
@@ -124,6 +125,7 @@ func (w *world) place(client, parent int32, layer int8, number uint64, deadline 
 	c.draws.seed(w.seed, forCall, number)
 	c.jitter.seed(w.seed, forJitter, number)
 	c.began, c.client, c.parent, c.layer, c.tries, c.paused = w.now, client, parent, layer, 0, false
+	c.step = int32(len(w.steps) - 1)
 	c.gen++
 	c.serial++
 	c.flow = w.policy(client, layer).Begin(clock(w.now), deadline, c.rand)
@@ -145,7 +147,7 @@ func (w *world) act(id int32, step retry.Step) {
 		w.send(id)
 	case retry.Wait:
 		w.waiting++
-		w.total.Waited += step.Delay.Seconds()
+		w.total.Waited += float64(step.Delay)
 		w.plan(later(w.now, int64(step.Delay)), resume, id, c.gen)
 	default:
 		w.over(id, step)
@@ -168,7 +170,7 @@ func (w *world) send(id int32) {
 	out, back := w.scenario.Network.draw(&c.draws), w.scenario.Network.draw(&c.draws)
 	w.attempts[a] = attempt{call: id, gen: c.gen, layer: c.layer, back: back, share: c.draws.float(), service: w.server.draw(w, &c.draws), told: -1}
 	if int(c.layer) == w.layers {
-		w.countAttempt(w.now)
+		w.countAttempt()
 	}
 	if limit := w.patience(c.layer); limit > 0 {
 		w.timeouts[c.layer].push(event{later(w.now, limit), w.next(), id, c.gen, expire})

@@ -136,6 +136,19 @@ func (m Metric) Format(v float64) string {
 	return strconv.FormatFloat(v, 'f', digitsFor(v), 64)
 }
 
+// exact is Format with all digits: whoever asks why 1.3 is not below 1.3 must see that it is 1.3004.
+func (m Metric) exact(v float64) string {
+	switch {
+	case math.IsInf(v, 1):
+		return "never"
+	case m.Unit == Duration:
+		return time.Duration(v).String()
+	case m.Unit == Ratio:
+		return strconv.FormatFloat(100*v, 'g', 6, 64) + "%"
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
+}
+
 func digitsFor(v float64) int {
 	switch v = math.Abs(v); {
 	case v < 10:

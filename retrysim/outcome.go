@@ -12,7 +12,7 @@ import (
 type outcome struct {
 	Counts
 	steps     []Step
-	all, good latencies
+	good, bad latencies
 	numbers   [metricKinds]float64 // +Inf: never
 	recovery  int64                // in nanoseconds; below 0: never
 	problem   error                // a law that the simulation itself broke
@@ -20,7 +20,7 @@ type outcome struct {
 
 // outcome draws the conclusions of a run.
 func (w *world) outcome() *outcome {
-	o := &outcome{Counts: w.total, steps: w.steps, all: w.all, good: w.good}
+	o := &outcome{Counts: w.total, steps: w.steps, good: w.good, bad: w.bad}
 	o.recovery = recovery(w.steps, w.step, int64(w.scenario.faultsEnd()), w.length)
 	o.problem = w.check()
 	n := &o.numbers
@@ -47,7 +47,7 @@ func (w *world) outcome() *outcome {
 	n[metricPeakQueue] = float64(w.peakQueue)
 	n[metricCompletion] = float64(w.last)
 	if q, ok := innermost(w.scenario.Server).(Queue); ok && w.now > 0 {
-		n[metricUtilisation] = w.busy.sum / (seconds(w.now) * float64(q.Workers))
+		n[metricUtilisation] = w.busy.sum / (float64(w.now) * float64(q.Workers))
 	}
 	return o
 }
@@ -85,7 +85,6 @@ func (w *world) check() error {
 	for _, n := range []int{t.Served, t.Rejected, t.Dropped, t.Lost} {
 		under += n
 	}
-	inside := 0.0 // those still there stay until now
 	switch {
 	case t.Calls != ends:
 		return fmt.Errorf("retrysim: %d calls began and %d ended", t.Calls, ends)
@@ -104,11 +103,8 @@ func (w *world) check() error {
 		}
 	}
 	w.inside.to(w.now, w.present)
-	if w.present == 0 {
-		inside = w.sojourns
-		if d := math.Abs(w.inside.sum - inside); d > 0.01*max(w.inside.sum, inside) && d > 1e-6 {
-			return fmt.Errorf("retrysim: Little's law: %g request-seconds in the server, and %g by those who were there", w.inside.sum, inside)
-		}
+	if a, b := w.inside.sum, w.sojourns; w.present == 0 && math.Abs(a-b) > 0.01*max(a, b)+1 {
+		return fmt.Errorf("retrysim: Little's law: %g in the server over time, and %g by those who were there", a, b)
 	}
 	return nil
 }
@@ -125,26 +121,18 @@ func (o *outcome) fromCounts(n *[metricKinds]float64) {
 	n[metricSuccess], n[metricFirstTry] = share(o.Succeeded, o.Calls), share(o.FirstTry, o.Calls)
 	n[metricWasted] = share(o.Wasted, o.Served)
 	n[metricRefused] = float64(o.endings[refused] + o.endings[budget] + o.endings[hintTooLong])
-	n[metricWaited] = o.Waited * 1e9
+	n[metricWaited] = o.Waited
 }
 
 func (o *outcome) fromLatencies(n *[metricKinds]float64) {
 	for _, q := range []struct {
-		kind  metricKind
-		from  *latencies
-		share float64
+		good, all metricKind
+		share     float64
 	}{
-		{metricP50, &o.good, 0.5}, {metricP90, &o.good, 0.9}, {metricP99, &o.good, 0.99}, {metricP999, &o.good, 0.999}, {metricMax, &o.good, 1},
-		{metricAllP50, &o.all, 0.5}, {metricAllP90, &o.all, 0.9}, {metricAllP99, &o.all, 0.99}, {metricAllP999, &o.all, 0.999}, {metricAllMax, &o.all, 1},
+		{metricP50, metricAllP50, 0.5}, {metricP90, metricAllP90, 0.9}, {metricP99, metricAllP99, 0.99},
+		{metricP999, metricAllP999, 0.999}, {metricMax, metricAllMax, 1},
 	} {
-		d, ok := q.from.quantile(q.share)
-		n[q.kind] = float64(d)
-		if !ok {
-			n[q.kind] = math.Inf(1)
-		}
-		if q.share == 1 {
-			n[q.kind] = float64(q.from.longest)
-		}
+		n[q.good], n[q.all] = quantile(q.share, &o.good), quantile(q.share, &o.good, &o.bad)
 	}
 }
 

@@ -102,7 +102,7 @@ func meanOf(n int, value func(int) float64) (mean, err float64) {
 // pool is how the outcomes of trials become a Result, one after the other.
 type pool struct {
 	Result
-	all, good  latencies
+	good, bad  latencies
 	recoveries []time.Duration
 }
 
@@ -131,13 +131,12 @@ func (p *pool) add(o *outcome) {
 		t.InFlight, t.Queue, t.Waiting = t.InFlight+s.InFlight, t.Queue+s.Queue, t.Waiting+s.Waiting
 		t.Budget += s.Budget
 	}
-	p.all.merge(&o.all)
 	p.good.merge(&o.good)
+	p.bad.merge(&o.bad)
 	p.trials = append(p.trials, o.numbers)
 	d := Never
 	if o.recovery >= 0 {
 		d = time.Duration(o.recovery)
-		p.Recovery.Share++
 	}
 	p.recoveries = append(p.recoveries, d)
 }
@@ -145,7 +144,7 @@ func (p *pool) add(o *outcome) {
 // result draws the conclusions of all trials.
 func (p *pool) result() Result {
 	n := &p.pooled
-	whole := outcome{Counts: p.Counts, all: p.all, good: p.good}
+	whole := outcome{Counts: p.Counts, good: p.good, bad: p.bad}
 	whole.fromCounts(n)
 	whole.fromLatencies(n)
 	for i, m := range metrics {
@@ -159,10 +158,7 @@ func (p *pool) result() Result {
 			n[i], _ = meanOf(len(p.trials), func(k int) float64 { return p.trials[k][i] })
 		}
 	}
-	p.Recovery.Share /= float64(len(p.trials))
-	slices.Sort(p.recoveries)
-	p.Recovery.Worst = p.recoveries[len(p.recoveries)-1]
-	p.Recovery.Median = p.recoveries[(len(p.recoveries)-1)/2]
+	p.Recovery = recoveryOf(p.recoveries)
 	for kind, calls := range p.endings {
 		if calls > 0 {
 			p.Endings = append(p.Endings, Ending{endingNames[kind], calls})
@@ -170,4 +166,17 @@ func (p *pool) result() Result {
 	}
 	slices.SortStableFunc(p.Endings, func(a, b Ending) int { return b.Calls - a.Calls })
 	return p.Result
+}
+
+// recoveryOf sums up those of several trials, which it sorts.
+func recoveryOf(all []time.Duration) (r Recovery) {
+	slices.Sort(all)
+	r.Worst, r.Median = all[len(all)-1], all[(len(all)-1)/2]
+	for _, d := range all {
+		if d != Never {
+			r.Share++
+		}
+	}
+	r.Share /= float64(len(all))
+	return r
 }

@@ -48,7 +48,7 @@ type Counts struct {
 	Served, Rejected, Dropped, Lost int
 	// Wasted is how many of the served ones were for nothing: the answer was a failure, or nobody waited for it any more.
 	Wasted int
-	// Waited is the sum of all waits between attempts, in seconds.
+	// Waited is the sum of all waits between attempts, in nanoseconds.
 	Waited float64
 
 	endings [endingKinds]int
@@ -59,20 +59,20 @@ type tally struct {
 	step, boundary int64
 	steps          []Step
 	total          Counts
-	all, good      latencies
+	good, bad      latencies // of the calls that succeeded, and of the others
 	peakQueue      int
 	last           int64 // when the last call ended
 
 	present  int // requests in the server
 	inside   area
-	sojourns float64 // of those that have left, in seconds
+	sojourns float64 // of those that have left, in nanoseconds
 	busy     area    // of workers
 	streak   int     // steps in a row that went well after the faults
 	settled  int     // the first step that streak has not looked at
 	pending  int     // under way at the end
 }
 
-// area is the integral of a number over time, in seconds.
+// area is the integral of a number over time, in nanoseconds.
 type area struct {
 	since int64
 	sum   float64
@@ -81,7 +81,7 @@ type area struct {
 // to goes on to now, the number having been n since the last call.
 func (a *area) to(now int64, n int) {
 	if now != a.since {
-		a.sum += float64(seconds(now-a.since) * float64(n))
+		a.sum += float64(float64(now-a.since) * float64(n))
 		a.since = now
 	}
 }
@@ -95,8 +95,6 @@ func (t *tally) ready(s *Scenario) {
 
 // current is the step of now. What happens beyond the longest series is counted in its last step.
 func (t *tally) current() *Step { return &t.steps[len(t.steps)-1] }
-
-func (t *tally) at(when int64) *Step { return &t.steps[min(when/t.step, int64(len(t.steps)-1))] }
 
 // close ends the steps that are over at now.
 func (w *world) close(now int64) {
@@ -137,12 +135,12 @@ func (t *tally) look() {
 	}
 }
 
-func (t *tally) countCall(int64) {
+func (t *tally) countCall() {
 	t.total.Calls++
 	t.current().Calls++
 }
 
-func (t *tally) countAttempt(int64) {
+func (t *tally) countAttempt() {
 	t.total.Attempts++
 	t.current().Attempts++
 }
@@ -161,15 +159,14 @@ func (w *world) enter() {
 func (w *world) leave(id int32) {
 	w.inside.to(w.now, w.present)
 	w.present--
-	w.sojourns += seconds(w.now - w.attempts[id].reached)
+	w.sojourns += float64(w.now - w.attempts[id].reached)
 }
 
 // countEnd counts how a call ended.
 func (w *world) countEnd(c *call, step retry.Step) {
-	began, took := w.at(c.began), w.now-c.began
+	began, took := &w.steps[c.step], w.now-c.began
 	began.Ended++
 	w.last = w.now
-	w.all.add(took)
 	kind := endingOf(step)
 	w.total.endings[kind]++
 	switch kind {
@@ -183,6 +180,9 @@ func (w *world) countEnd(c *call, step retry.Step) {
 		}
 	case refused, budget, hintTooLong:
 		w.current().Refused++
+	}
+	if kind != succeeded {
+		w.bad.add(took)
 	}
 }
 

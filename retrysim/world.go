@@ -184,7 +184,12 @@ func (w *world) take() (e event, ok bool) {
 		e, ok, heap, from = *c, true, false, &w.deadline
 	}
 	for i := range w.timeouts {
-		if c := w.timeouts[i].first(); c != nil && c.before(&e) {
+		c := w.timeouts[i].first()
+		for c != nil && w.calls[c.id].gen != c.gen { // the answer was there first
+			w.timeouts[i].pop()
+			c = w.timeouts[i].first()
+		}
+		if c != nil && c.before(&e) {
 			e, ok, heap, from = *c, true, false, &w.timeouts[i]
 		}
 	}
@@ -212,9 +217,7 @@ func (w *world) happen(e event) {
 	case answer:
 		w.answered(e.id)
 	case expire:
-		if c := w.calls[e.id]; c.gen == e.gen {
-			w.act(e.id, c.flow.Report(w.ctx, clock(w.now), throttle.Outcome{Err: ErrTimeout, Class: throttle.Timeout}))
-		}
+		w.act(e.id, w.calls[e.id].flow.Report(w.ctx, clock(w.now), throttle.Outcome{Err: ErrTimeout, Class: throttle.Timeout}))
 	case resume:
 		if c := w.calls[e.id]; c.gen == e.gen {
 			w.waiting--

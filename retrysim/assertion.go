@@ -1,0 +1,119 @@
+package retrysim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Assertion is a sentence about a Report that is true or not, such as "one budget: recovery <= 1s".
+type Assertion struct {
+	// Contender is whose metric is meant. Empty: that of each.
+	Contender string
+	Metric    Metric
+	// Op is one of < <= > >= == !=.
+	Op string
+	// Value is what it is compared with. +Inf is never, which is longer than any duration.
+	Value float64
+
+	text string
+}
+
+// ops are the comparisons. The longer come first, so that none is taken for its beginning.
+var ops = []string{"<=", ">=", "==", "!=", "<", ">"}
+
+// ParseAssertion reads an assertion: [CONTENDER:] METRIC OP VALUE, such as "success >= 99%" or "full jitter: recovery == never".
+// Metrics are those of Metrics. The error is a *ConfigError.
+func ParseAssertion(text string) (Assertion, error) {
+	a := Assertion{text: strings.TrimSpace(text)}
+	rest := a.text
+	if i := strings.LastIndex(rest, ":"); i >= 0 {
+		a.Contender, rest = strings.TrimSpace(rest[:i]), rest[i+1:]
+		if a.Contender == "" {
+			return a, &ConfigError{"assertion", text, "has no name before the colon"}
+		}
+	}
+	at := strings.IndexAny(rest, "<>=!")
+	if at < 0 {
+		return a, &ConfigError{"assertion", text, "must be of the form [POLICY:] METRIC OP VALUE, OP being one of < <= > >= == !="}
+	}
+	name, tail := strings.TrimSpace(rest[:at]), rest[at:]
+	i := slices.IndexFunc(ops, func(op string) bool { return strings.HasPrefix(tail, op) })
+	if i < 0 {
+		return a, &ConfigError{"assertion", text, "has no comparison that is known; they are < <= > >= == !="}
+	}
+	a.Op = ops[i]
+	var ok bool
+	if a.Metric, ok = MetricOf(name); !ok {
+		return a, &ConfigError{"assertion", text, fmt.Sprintf("unknown metric %q; known are %s", name, strings.Join(metricNames(), ", "))}
+	}
+	var err error
+	if a.Value, err = a.Metric.Parse(tail[len(a.Op):]); err != nil {
+		return a, within("assertion", err)
+	}
+	return a, nil
+}
+
+func metricNames() (names []string) {
+	for _, m := range metrics {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// String returns the text that was parsed.
+func (a Assertion) String() string { return a.text }
+
+// Failed is an assertion that does not hold for a contender, as an error.
+type Failed struct {
+	Assertion Assertion
+	Contender string
+	// Measured is what the metric was.
+	Measured float64
+}
+
+// Error returns the text, such as `full jitter: recovery is never, not <= 1s`.
+func (f *Failed) Error() string {
+	m := f.Assertion.Metric
+	return fmt.Sprintf("%s: %s is %s, not %s %s", f.Contender, m.Name, m.exact(f.Measured), f.Assertion.Op, m.exact(f.Assertion.Value))
+}
+
+// Check returns a *Failed for each contender of whom the assertion is not true, and a *ConfigError if it names one that is not
+// there. Nil: it holds.
+func (a Assertion) Check(r *Report) (failed []error) {
+	found := a.Contender == ""
+	for i := range r.Results {
+		one := &r.Results[i]
+		if a.Contender != "" && one.Name != a.Contender {
+			continue
+		}
+		found = true
+		if v := one.Value(a.Metric); !a.holds(v) {
+			failed = append(failed, &Failed{a, one.Name, v})
+		}
+	}
+	if !found {
+		var names []string
+		for _, one := range r.Results {
+			names = append(names, fmt.Sprintf("%q", one.Name))
+		}
+		return []error{&ConfigError{"assertion", a.text, fmt.Sprintf("there is no policy %q; there are %s", a.Contender, strings.Join(names, ", "))}}
+	}
+	return failed
+}
+
+func (a Assertion) holds(v float64) bool {
+	switch a.Op {
+	case "<":
+		return v < a.Value
+	case "<=":
+		return v <= a.Value
+	case ">":
+		return v > a.Value
+	case ">=":
+		return v >= a.Value
+	case "==":
+		return v == a.Value
+	}
+	return v != a.Value
+}
