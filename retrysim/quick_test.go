@@ -7,4 +7,5 @@ const (
 	occTrials      = 40
 	chanceTrials   = 3
 	collapseTrials = 60
+	outageSeeds    = 2
 )

@@ -7,4 +7,5 @@ const (
 	occTrials      = 500
 	chanceTrials   = 20
 	collapseTrials = 300
+	outageSeeds    = 5
 )
