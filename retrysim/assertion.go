@@ -1,6 +1,7 @@
 package retrysim
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -116,4 +117,19 @@ func (a Assertion) holds(v float64) bool {
 		return v == a.Value
 	}
 	return v != a.Value
+}
+
+// Check checks all assertions, and returns what does not hold, an error each, joined. Nil: all hold. It is for tests:
+//
+//	require.NoError(t, report.Check("success >= 99%", "one budget: recovery <= 1s"))
+func (r *Report) Check(assertions ...string) error {
+	var problems []error
+	for _, text := range assertions {
+		a, err := ParseAssertion(text)
+		if err != nil {
+			return err
+		}
+		problems = append(problems, a.Check(r)...)
+	}
+	return errors.Join(problems...)
 }

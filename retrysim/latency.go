@@ -91,7 +91,7 @@ func quantile(q float64, lists ...*latencies) float64 {
 		return float64(longest)
 	}
 	if exact {
-		return float64(nth(rank, lists))
+		return float64(nth(rank, longest, lists))
 	}
 	var classes []int
 	for _, l := range lists {
@@ -112,16 +112,19 @@ func quantile(q float64, lists ...*latencies) float64 {
 }
 
 // nth returns the duration that stands at a place if all are sorted together.
-func nth(rank int, lists []*latencies) int64 {
+func nth(rank int, longest int64, lists []*latencies) int64 {
 	for _, l := range lists {
 		if !l.sorted {
 			sort(l.samples, l.longest)
 			l.sorted = true
 		}
 	}
-	low, high := int64(-1), int64(math.MaxInt64) // the answer is above low, and at most high
-	for high-low > 1 {
-		middle := low + (high-low)/2
+	low, high := int64(-1), longest // the answer is above low, and at most high
+	for high > low+1 {
+		middle := low + 1 + (high-low-1)/2
+		if middle == high {
+			middle--
+		}
 		upTo := 0
 		for _, l := range lists {
 			i, _ := slices.BinarySearch(l.samples, middle+1)
