@@ -59,7 +59,7 @@ func metricNames() (names []string) {
 	for _, m := range metrics {
 		names = append(names, m.Name)
 	}
-	return names
+	return append(names, stable.Name)
 }
 
 // String returns the text that was parsed.
@@ -82,23 +82,37 @@ func (f *Failed) Error() string {
 // Check returns a *Failed for each contender of whom the assertion is not true, and a *ConfigError if it names one that is not
 // there. Nil: it holds.
 func (a Assertion) Check(r *Report) (failed []error) {
+	if a.Metric.kind == metricStable {
+		return []error{&ConfigError{"assertion", a.text, "stable is known of a stability map only"}}
+	}
+	names := make([]string, len(r.Results))
+	for i, one := range r.Results {
+		names[i] = one.Name
+	}
+	return a.check(names, func(i int) float64 { return r.Results[i].Value(a.Metric) })
+}
+
+// CheckMap is Check for a Map, of which only stable is known.
+func (a Assertion) CheckMap(m *Map) (failed []error) {
+	if a.Metric.kind != metricStable {
+		return []error{&ConfigError{"assertion", a.text, "of a stability map, only stable is known"}}
+	}
+	return a.check(m.Names, m.Stable)
+}
+
+func (a Assertion) check(names []string, value func(int) float64) (failed []error) {
 	found := a.Contender == ""
-	for i := range r.Results {
-		one := &r.Results[i]
-		if a.Contender != "" && one.Name != a.Contender {
+	for i, name := range names {
+		if a.Contender != "" && name != a.Contender {
 			continue
 		}
 		found = true
-		if v := one.Value(a.Metric); !a.holds(v) {
-			failed = append(failed, &Failed{a, one.Name, v})
+		if v := value(i); !a.holds(v) {
+			failed = append(failed, &Failed{a, name, v})
 		}
 	}
 	if !found {
-		var names []string
-		for _, one := range r.Results {
-			names = append(names, fmt.Sprintf("%q", one.Name))
-		}
-		return []error{&ConfigError{"assertion", a.text, fmt.Sprintf("there is no policy %q; there are %s", a.Contender, strings.Join(names, ", "))}}
+		return []error{&ConfigError{"assertion", a.text, fmt.Sprintf("there is no policy %q; there are %q", a.Contender, names)}}
 	}
 	return failed
 }

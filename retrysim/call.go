@@ -172,18 +172,10 @@ func (w *world) send(id int32) {
 	if int(c.layer) == w.layers {
 		w.countAttempt()
 	}
-	if limit := w.patience(c.layer); limit > 0 {
+	if limit := w.patience[c.layer]; limit > 0 {
 		w.timeouts[c.layer].push(event{later(w.now, limit), w.next(), id, c.gen, expire})
 	}
 	w.plan(later(w.now, out), request, a, 0)
-}
-
-func (w *world) patience(layer int8) int64 {
-	if layer == 0 {
-		return int64(w.scenario.Timeout)
-	}
-	l, _ := w.scenario.Server.(Layers)
-	return int64(l.Timeout)
 }
 
 // gone reports whether nobody waits for an attempt's answer any more.

@@ -18,6 +18,8 @@ type Contender struct {
 	Policy func(Client) *retry.Policy
 	// Shared makes Policy be asked once a trial, for all clients. False: once for each client.
 	Shared bool
+	// Timeout is how long its clients wait for the answer to an attempt. 0: the scenario's Timeout.
+	Timeout time.Duration
 	// Inner makes the policies with which the services of Layers call each other. Nil: Policy, asked once for each layer.
 	Inner func(Client) *retry.Policy
 }

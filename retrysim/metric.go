@@ -37,6 +37,9 @@ const (
 	metricAllP999
 	metricAllMax
 	metricKinds
+
+	// metricStable is that of a Map.
+	metricStable
 )
 
 // Unit says how a metric is written.
@@ -110,8 +113,14 @@ func Metrics() []Metric {
 	return all
 }
 
-// MetricOf returns the metric of a name.
+// stable is the one metric of a Map.
+var stable = Metric{"stable", Ratio, "the largest load of a map up to which every outage is survived", metricStable, worst}
+
+// MetricOf returns the metric of a name. Besides those of Metrics there is stable, of a Map.
 func MetricOf(name string) (m Metric, ok bool) {
+	if name == stable.Name {
+		return stable, true
+	}
 	for i, m := range metrics {
 		if m.Name == name {
 			m.kind = metricKind(i)

@@ -152,6 +152,7 @@ func TestStability(t *testing.T) {
 	)
 	require.NoError(t, err)
 	require.Equal(t, []string{"three", "five", "budget"}, m.Names)
+	require.InDelta(t, 0.9, m.Stable(2), 1e-9)
 	down := func(k, i, j int) bool { return m.Cells[k][i][j].Worst == never }
 	for k, first := range [][]float64{{0.8, 0.5, 0.35}, {0.7, 0.3, 0.25}, {1, 1, 1}} { // the smallest load that stays down
 		for i, load := range loads {

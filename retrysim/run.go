@@ -69,6 +69,9 @@ func ready(s Scenario, trials int, c []Contender) error {
 		case names[one.Name]:
 			return &ConfigError{fmt.Sprintf("Contender[%d].Name", i), fmt.Sprintf("%q", one.Name), "must not be that of another"}
 		}
+		if one.Timeout < 0 {
+			return &ConfigError{fmt.Sprintf("Contender[%d].Timeout", i), one.Timeout, notNegative}
+		}
 		names[one.Name] = true
 		// Policies of one kind: the first client's tells for all.
 		draws := newStream(0, forClient, 0)

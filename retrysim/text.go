@@ -42,7 +42,7 @@ func (r *Report) load(s Step) float64 {
 }
 
 // columns is how wide charts are at most; longer series have several steps in a column.
-const columns = 80
+const chartWidth = 80
 
 // draw shows load and success over time.
 func (r *Report) draw(b *strings.Builder, one *Result, most float64) {
@@ -52,7 +52,7 @@ func (r *Report) draw(b *strings.Builder, one *Result, most float64) {
 	for len(steps) > length && (steps[len(steps)-1].Attempts == 0 || len(steps) > 2*length) {
 		steps = steps[:len(steps)-1]
 	}
-	per := (len(steps) + columns - 1) / columns
+	per := (len(steps) + chartWidth - 1) / chartWidth
 	var load, success strings.Builder
 	for i := 0; i < len(steps); i += per {
 		column := steps[i:min(i+per, len(steps))]
@@ -87,7 +87,7 @@ func (r *Report) axis(per int) string {
 		return ""
 	}
 	column := func(t time.Duration) int { return int(t / r.Scenario.step() / time.Duration(per)) }
-	line := []byte(strings.Repeat(" ", min(column(r.Scenario.faultsEnd()), 2*columns)+1))
+	line := []byte(strings.Repeat(" ", min(column(r.Scenario.faultsEnd()), 2*chartWidth)+1))
 	var words []string
 	for _, f := range r.Scenario.Faults {
 		from, to := min(column(f.From), len(line)-1), min(max(column(f.To)-1, column(f.From)), len(line)-1)
@@ -100,30 +100,39 @@ func (r *Report) axis(per int) string {
 	return strings.TrimRight(string(line), " ") + " " + strings.Join(words, "; ")
 }
 
-// tableMetrics are the columns of the table.
-var tableMetrics = []struct {
+type tableColumn struct {
 	kind  metricKind
 	title string
-}{
-	{metricAmplification, "attempts per call"},
-	{metricPeakAmplification, "at worst"},
-	{metricSuccess, "succeeded"},
-	{metricWasted, "work wasted"},
-	{metricP99, "p99"},
-	{metricRecovery, "well again after"},
+}
+
+// tableColumns are the columns of the table: recovery where there is something to recover from, the end where all begin at once.
+func (r *Report) tableColumns() []tableColumn {
+	columns := []tableColumn{
+		{metricAmplification, "attempts per call"}, {metricPeakAmplification, "at worst"}, {metricSuccess, "succeeded"},
+		{metricWasted, "work wasted"}, {metricP99, "p99"},
+	}
+	if len(r.Scenario.Faults) > 0 {
+		return append(columns, tableColumn{metricRecovery, "well again after"})
+	}
+	columns[1] = tableColumn{metricPeakLoad, "peak/mean load"}
+	if _, burst := r.Scenario.Load.(Burst); burst {
+		columns = append(columns, tableColumn{metricCompletion, "all over after"})
+	}
+	return columns
 }
 
 // table compares the contenders. Where there are several trials, ± is the standard error of the mean.
 func (r *Report) table(b *strings.Builder) {
 	rows := make([][]string, len(r.Results)+1)
 	rows[0] = []string{""}
-	for _, c := range tableMetrics {
+	columns := r.tableColumns()
+	for _, c := range columns {
 		rows[0] = append(rows[0], c.title)
 	}
 	for i := range r.Results {
 		one := &r.Results[i]
 		rows[i+1] = []string{one.Name}
-		for _, c := range tableMetrics {
+		for _, c := range columns {
 			m := metrics[c.kind]
 			m.kind = c.kind
 			cell := m.Format(one.Value(m))
@@ -133,7 +142,7 @@ func (r *Report) table(b *strings.Builder) {
 				if one.Recovery.Median == Never {
 					cell = fmt.Sprintf("never in %.0f%%", 100*(1-one.Recovery.Share))
 				}
-			case m.pool == counted && r.Trials > 1 && !math.IsInf(one.Value(m), 0):
+			case m.pool != worst && r.Trials > 1 && !math.IsInf(one.Value(m), 0):
 				cell += " ±" + m.Format(one.Error(m))
 			}
 			rows[i+1] = append(rows[i+1], cell)

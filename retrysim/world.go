@@ -29,7 +29,8 @@ type world struct {
 	now      int64
 	turn     uint64
 	agenda   agenda
-	timeouts []lane // by layer
+	patience []int64 // how long an attempt may take, by layer; 0: for ever
+	timeouts []lane
 	deadline lane
 	arrivals stream
 	rate     *Rate // of an open load
@@ -61,6 +62,15 @@ func newWorld(s *Scenario, c *Contender, seed uint64) *world {
 	w := &world{scenario: s, ctx: context.Background(), seed: seed, length: int64(s.Length), end: math.MaxInt64}
 	if s.Drain > 0 {
 		w.end = later(w.length, int64(s.Drain))
+	}
+	w.patience = []int64{int64(s.Timeout)}
+	if c.Timeout > 0 {
+		w.patience[0] = int64(c.Timeout)
+	}
+	if l, ok := s.Server.(Layers); ok {
+		for range l.Between {
+			w.patience = append(w.patience, int64(l.Timeout))
+		}
 	}
 	w.arrivals = newStream(seed, forArrivals, 0)
 	w.arrival.at = math.MaxInt64
