@@ -12,12 +12,14 @@ import (
 	"github.com/seed-89b3229b/retry/cmd/retry/internal/delayscmd"
 	"github.com/seed-89b3229b/retry/cmd/retry/internal/frame"
 	"github.com/seed-89b3229b/retry/cmd/retry/internal/runcmd"
+	"github.com/seed-89b3229b/retry/cmd/retry/internal/simcmd"
 )
 
 // commands are what the first word may be. A new command is a line here, and a package of its own.
 type commands struct {
 	Run        runcmd.Command    `cmd:"" help:"Run a command until it succeeds, or there is a good reason to stop."`
 	Delays     delayscmd.Command `cmd:"" help:"Show the waits of a strategy."`
+	Sim        simcmd.Command    `cmd:"" help:"Simulate what policies do to a server."`
 	Completion frame.Completion  `cmd:"" help:"Write the completions of a shell."`
 	Help       frame.Help        `cmd:"" help:"Show the help of a command, or the manual page of all."`
 	Version    frame.Version     `cmd:"" help:"Show the version."`

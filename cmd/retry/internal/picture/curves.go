@@ -37,11 +37,11 @@ func Curves(r *retrysim.Report) *Picture {
 	for i := range r.Results {
 		for _, s := range r.Results[i].Series {
 			if s.Attempts > 0 {
-				span = max(span, min(s.At, 2*r.Scenario.Length))
+				span = max(span, min(s.At+stepOf(r.Scenario), 2*r.Scenario.Length))
 			}
 		}
 	}
-	for k, points := range []func([]retrysim.Step) plotter.XYs{loads(r), successes, amplifications} {
+	for k, points := range []func([]retrysim.Step) plotter.XYs{loads(r), successes(r), amplifications(r)} {
 		highest := 0.0
 		for i := range r.Results {
 			for _, point := range points(r.Results[i].Series) {
@@ -65,13 +65,13 @@ func Curves(r *retrysim.Report) *Picture {
 	for i := range r.Results {
 		names[i] = r.Results[i].Name
 	}
-	head := vg.Points(34 + rowHeight*float64(len(names)))
+	head := vg.Points(44 + rowHeight*float64(len(names)))
 	return &Picture{
 		Title: title(r.Scenario), Text: sentence(r), width: width, height: head + vg.Length(len(panels))*panelHeight,
 		draw: func(c draw.Canvas) {
 			header(draw.Crop(c, vg.Points(14), 0, c.Max.Y-c.Min.Y-head, -vg.Points(6)), title(r.Scenario), names)
 			body := draw.Crop(c, vg.Points(8), -vg.Points(14), vg.Points(6), -head)
-			tiles := draw.Tiles{Rows: len(panels), Cols: 1, PadY: vg.Points(10)}
+			tiles := draw.Tiles{Rows: len(panels), Cols: 1, PadY: vg.Points(16)}
 			grid := make([][]*plot.Plot, len(panels))
 			for i, p := range panels {
 				grid[i] = []*plot.Plot{p}
@@ -120,32 +120,32 @@ func sentence(r *retrysim.Report) string {
 	return b.String()
 }
 
-func loads(r *retrysim.Report) func([]retrysim.Step) plotter.XYs {
-	per := stepOf(r.Scenario).Seconds() * float64(r.Trials)
+// over draws a value of each step in its middle, where there is one.
+func over(r *retrysim.Report, value func(retrysim.Step) (v float64, ok bool)) func([]retrysim.Step) plotter.XYs {
+	half := stepOf(r.Scenario).Seconds() / 2
 	return func(series []retrysim.Step) (points plotter.XYs) {
 		for _, s := range series {
-			points = append(points, plotter.XY{X: s.At.Seconds(), Y: float64(s.Attempts) / per})
+			if v, ok := value(s); ok {
+				points = append(points, plotter.XY{X: s.At.Seconds() + half, Y: v})
+			}
 		}
 		return points
 	}
 }
 
-func successes(series []retrysim.Step) (points plotter.XYs) {
-	for _, s := range series {
-		if s.Calls > 0 && s.Ended == s.Calls {
-			points = append(points, plotter.XY{X: s.At.Seconds(), Y: 100 * s.Success()})
-		}
-	}
-	return points
+func loads(r *retrysim.Report) func([]retrysim.Step) plotter.XYs {
+	per := stepOf(r.Scenario).Seconds() * float64(r.Trials)
+	return over(r, func(s retrysim.Step) (float64, bool) { return float64(s.Attempts) / per, true })
 }
 
-func amplifications(series []retrysim.Step) (points plotter.XYs) {
-	for _, s := range series {
-		if s.Calls > 0 {
-			points = append(points, plotter.XY{X: s.At.Seconds(), Y: float64(s.Attempts) / float64(s.Calls)})
-		}
-	}
-	return points
+func successes(r *retrysim.Report) func([]retrysim.Step) plotter.XYs {
+	return over(r, func(s retrysim.Step) (float64, bool) { return 100 * s.Success(), s.Calls > 0 && s.Ended == s.Calls })
+}
+
+func amplifications(r *retrysim.Report) func([]retrysim.Step) plotter.XYs {
+	return over(r, func(s retrysim.Step) (float64, bool) {
+		return float64(s.Attempts) / float64(max(s.Calls, 1)), s.Calls > 0
+	})
 }
 
 func stepOf(s retrysim.Scenario) time.Duration {

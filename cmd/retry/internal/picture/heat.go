@@ -35,12 +35,12 @@ func Heat(m *retrysim.Map) *Picture {
 	rows := (len(panels) + columns - 1) / columns
 	high := vg.Points(70 + 17*float64(len(m.Loads)))
 	return &Picture{
-		Title: title(m.Scenario) + ": recovery over load and outage", Text: text, width: width, height: vg.Points(44) + vg.Length(rows)*high,
+		Title: title(m.Scenario) + ": recovery over load and outage", Text: text, width: width, height: vg.Points(56) + vg.Length(rows)*high,
 		draw: func(c draw.Canvas) {
 			c.FillText(write(13, ink), vg.Point{X: c.Min.X + vg.Points(14), Y: c.Max.Y - vg.Points(20)}, title(m.Scenario)+": seconds until all is well again")
 			c.FillText(write(9, soft), vg.Point{X: c.Min.X + vg.Points(14), Y: c.Max.Y - vg.Points(34)}, "hatched, ∞: it never recovers; !: because of the retries, since with one attempt per call it does")
-			body := draw.Crop(c, vg.Points(8), -vg.Points(14), vg.Points(6), -vg.Points(42))
-			tiles := draw.Tiles{Rows: rows, Cols: columns, PadX: vg.Points(16), PadY: vg.Points(10)}
+			body := draw.Crop(c, vg.Points(8), -vg.Points(14), vg.Points(6), -vg.Points(52))
+			tiles := draw.Tiles{Rows: rows, Cols: columns, PadX: vg.Points(16), PadY: vg.Points(20)}
 			for i, p := range panels {
 				p.Draw(tiles.At(body, i%columns, i/columns))
 			}

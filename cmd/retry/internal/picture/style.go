@@ -53,8 +53,8 @@ func newPlot(title, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text = title
 	p.Title.TextStyle = write(11, ink)
-	p.Title.TextStyle.XAlign = draw.XCenter
-	p.Title.Padding = vg.Points(4)
+	p.Title.TextStyle.XAlign, p.Title.TextStyle.YAlign = draw.XCenter, draw.YTop
+	p.Title.Padding = vg.Points(5)
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.Label.TextStyle = withAlign(a.Label.TextStyle, write(9, soft))
 		a.Tick.Label = withAlign(a.Tick.Label, write(9, soft))

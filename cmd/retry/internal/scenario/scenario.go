@@ -43,6 +43,17 @@ func (f *File) Contenders() (all []retrysim.Contender) {
 	return all
 }
 
+// Put adds a policy, or puts it in the place of the one of its name.
+func (f *File) Put(p Policy) {
+	for i := range f.Policies {
+		if f.Policies[i].Name == p.Name {
+			f.Policies[i] = p
+			return
+		}
+	}
+	f.Policies = append(f.Policies, p)
+}
+
 // Setting is a value that takes the place of what the file says, such as "server.queue.workers=20".
 type Setting struct{ Path, Value string }
 
