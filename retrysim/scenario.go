@@ -60,6 +60,9 @@ func (s Scenario) Validate() error {
 	if err := wrapped("Load", s.Load.Validate()); err != nil {
 		return err
 	}
+	if b, ok := s.Load.(Burst); ok && b.At >= s.Length {
+		return &ConfigError{"Load.At", b.At, "must be before Length"}
+	}
 	if err := wrapped("Network", s.Network.Validate()); err != nil {
 		return err
 	}
