@@ -74,7 +74,9 @@ const (
 // logarithm returns ln x for a positive, normal, finite x. With m·2ᵉ = x and m in [√½, √2), and s = (m-1)/(m+1), it is
 // e·ln 2 + 2·artanh s.
 func logarithm(x float64) float64 {
-	m, e := math.Frexp(x)
+	b := math.Float64bits(x)
+	e := int(b>>52) - 1022
+	m := math.Float64frombits(b&(1<<52-1) | 1022<<52) // in [½, 1)
 	if m < math.Sqrt2/2 {
 		m, e = 2*m, e-1
 	}

@@ -21,7 +21,9 @@ func BenchmarkRun(b *testing.B) {
 		c    retrysim.Contender
 	}{
 		{"chance", chance(0.5), retrysim.Fleet("x", policy(jitter, retry.WithMaxAttempts(4)))},
-		{"queue", queue, retrysim.Fleet("x", with(func() throttle.Budget { return throttle.NewTokenBudget() }, jitter, retry.WithMaxAttempts(3)))},
+		{"queue", queue, retrysim.Fleet("x", func(retrysim.Client) *retry.Policy {
+			return retry.MustNew(jitter, retry.WithMaxAttempts(3), retry.WithBudget(throttle.NewTokenBudget()))
+		})},
 	} {
 		b.Run(row.name, func(b *testing.B) {
 			attempts := 0

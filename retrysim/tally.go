@@ -90,6 +90,7 @@ func (t *tally) ready(s *Scenario) {
 	t.step = int64(s.step())
 	t.boundary = t.step
 	t.settled = int((int64(s.faultsEnd()) + t.step - 1) / t.step)
+	t.good.samples = make([]int64, 0, int(min(1.05*s.calls(), exactly)))
 	t.steps = make([]Step, 1, min((int64(s.Length)+t.step-1)/t.step+1, maxSteps))
 }
 
