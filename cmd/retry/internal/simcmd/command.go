@@ -20,7 +20,7 @@ type Command struct {
 
 	Policy []string `sep:"none" placeholder:"NAME=TEXT" group:"What is simulated" help:"One more policy, or another of that name, such as 'x=strategy=constant;attempts=3;budget=token'."`
 	Only   bool     `group:"What is simulated" help:"Leave the policies and assertions of the scenario out."`
-	Set    []string `sep:"none" placeholder:"PATH=VALUE" group:"What is simulated" help:"Change the scenario, such as server.queue.workers=20."`
+	Set    []string `sep:"none" placeholder:"PATH=VALUE" group:"What is simulated" help:"Change the scenario, such as server.queue.workers=20. A ready-made one then asserts nothing by itself."`
 	Seed   uint64   `default:"1" group:"What is simulated" help:"Seed of the random numbers. The same one gives the same bytes. Default: 1."`
 	Trials int      `placeholder:"N" group:"What is simulated" help:"How often it is simulated. Default: 1, or what the scenario says."`
 	Loads  string   `placeholder:"LIST" group:"What is simulated" help:"Of a map: shares of the capacity, such as 10%..95%/5%."`
@@ -101,6 +101,9 @@ func (c *Command) load() (*scenario.File, error) {
 	f, err := scenario.Load(c.Scenario, settings...)
 	if err != nil {
 		return nil, err
+	}
+	if _, ready := scenario.Source(c.Scenario); ready && len(c.Set) > 0 {
+		f.Assert = nil // what it says of itself is said of it as it is
 	}
 	if c.Only {
 		f.Policies, f.Assert = nil, nil
