@@ -28,7 +28,7 @@ export GOWORK := off
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test race fuzz fuzz-seeds bench compare cover lint tidy-check api api-check examples modules e2e-otel clean-check check
+.PHONY: help demo test race fuzz fuzz-seeds bench compare cover lint tidy-check api api-check examples modules portable e2e-otel clean-check check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -104,6 +104,12 @@ modules: ## vet, tidy-check and test the modules within this one
 		$(GO) -C "$$module" vet ./... && $(GO) -C "$$module" mod tidy -diff && $(GO) -C "$$module" test ./... || exit 1; \
 	done
 
+portable: ## simulations give the same bytes on 386 and, if node is there, on js/wasm (the figures are those of amd64)
+	GOARCH=386 $(GO) test -count=1 -run='^TestDeterministic$$' ./retrysim
+	@if command -v node >/dev/null; then set -x; \
+		GOOS=js GOARCH=wasm $(GO) test -count=1 -exec="$$($(GO) env GOROOT)/lib/wasm/go_js_wasm_exec" -run='^TestDeterministic$$' ./retrysim; \
+	else echo 'SKIPPED js/wasm: no node'; fi
+
 e2e-otel: ## see traces and metrics arrive in a real Jaeger, collector and Prometheus (some minutes: it builds them)
 	$(GO) -C examples/traced-service test -count=1 -timeout=40m -v -run='^TestEndToEnd' ./e2e -args -e2e
 
@@ -111,5 +117,5 @@ e2e-otel: ## see traces and metrics arrive in a real Jaeger, collector and Prome
 clean-check:
 	@if [ -n "$$CI" ] && [ -n "$$(git status --porcelain)" ]; then echo 'the work tree has changed:'; git status --short; exit 1; fi
 
-check: lint tidy-check api-check test race fuzz-seeds examples modules clean-check ## everything that CI runs
+check: lint tidy-check api-check test race fuzz-seeds examples modules portable clean-check ## everything that CI runs
 	@echo 'make check: all passed'

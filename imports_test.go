@@ -92,6 +92,12 @@ var importRules = []importRule{
 		why:    "a client that retries needs no more than the standard library",
 	},
 	{
+		name:   "the simulator stands on the root and the leaves",
+		covers: inCode("retrysim"),
+		allows: importOnly(pathModule, pathModule+"/strategy", pathModule+"/throttle", pathInternal),
+		why:    "it is for tests of services, and for a page in a browser, which have no use for the rest",
+	},
+	{
 		name: "the core has no third-party imports",
 		covers: func(f importingFile) bool {
 			return !f.test() && !f.in("observe/...", "strategy/cenkalti/...", "examples/...")
@@ -248,6 +254,8 @@ func TestImportRulesBite(t *testing.T) {
 		{"retryhttp/bad.go", "example.org/http", []string{
 			"the HTTP transport stands on the root and the leaves", "the core has no third-party imports",
 		}},
+		{"retrysim/bad.go", pathModule + "/retryhttp", []string{"the simulator stands on the root and the leaves"}},
+		{"retrysim/good.go", pathModule + "/throttle", nil},
 		{"retryhttp/bad.go", pathModule + "/retrytest", []string{"the HTTP transport stands on the root and the leaves"}},
 		{"retryhttp/bad.go", pathModule + "/examples/server", []string{
 			"the HTTP transport stands on the root and the leaves", "examples are at the end",

@@ -30,7 +30,7 @@
 //     it says how long to wait, and gets its ticket back when it is asked again and when the attempt is over.
 //     [Planner], [Attacher], [Labeler] and [Explainer] are what it may have besides.
 //   - Limits on retries rather than on attempts, shared by all calls: a [Budget], [TokenBudget] if in doubt;
-//     docs/budgets.md compares them.
+//     docs/budgets.md compares them; ParseBudget reads one from text.
 //   - A dependency that accepts too little is to be asked less: [Adaptive]. With a circuit breaker of your own: [Breaker],
 //     last among throttles.
 //   - A rate limiter of your own: [Reserve] if it can tell how long to wait (golang.org/x/time/rate), else [Limit].

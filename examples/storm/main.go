@@ -3,13 +3,14 @@
 // late, and the clients try again: now most of what the server works on is repeats that nobody waits for any more, and that goes
 // on after the capacity is back.
 //
-// A minute passes in virtual time: each call is a retry.Flow, driven by one loop that jumps from event to event. The program draws
-// load and success over time for four policies, and fails if they do not do what is said here.
+// A minute passes in virtual time, in package retrysim. The program draws load and success over time for four policies, and fails if
+// they do not do what is said here.
 //
 //	go run ./examples/storm
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -17,79 +18,72 @@ import (
 	"time"
 
 	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/retrysim"
 	"github.com/seed-89b3229b/retry/strategy"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
-const (
-	clients  = 200
-	each     = 3 // calls a second of a client, at random times
-	attempts = 3
-	patience = 500 * time.Millisecond // an attempt that has no answer by then has failed
-	length   = time.Minute
-)
-
-// trial is a way to try again, and what came of it.
-type trial struct {
-	name   string
-	policy func(client int) *retry.Policy
-	want   verdict
+// scenario is what the clients and their server go through.
+var scenario = retrysim.Scenario{
+	Name:    "brownout",
+	Length:  time.Minute,
+	Clients: 200,
+	Load:    retrysim.Open{Rate: retrysim.PerSecond(600)},
+	Timeout: 500 * time.Millisecond,
+	Network: retrysim.Fixed(time.Millisecond),
+	Server:  retrysim.Queue{Workers: 10, Service: retrysim.Fixed(10 * time.Millisecond)},
+	Faults:  []retrysim.Fault{{From: 10 * time.Second, To: 20 * time.Second, Capacity: 0.5}},
 }
 
-type verdict string
-
-const (
-	recovers verdict = "recovers"
-	never    verdict = "never"
-)
-
-func trials() []trial {
+// contenders are four ways to try again, with three attempts each.
+func contenders() []retrysim.Contender {
 	jittered := strategy.FullJitter{Base: 200 * time.Millisecond, Max: 20 * time.Second}
-	with := func(s strategy.Strategy, options ...retry.Option) *retry.Policy {
-		return retry.MustNew(append(options, retry.WithStrategy(s), retry.WithMaxAttempts(attempts))...)
+	with := func(s strategy.Strategy) func(retrysim.Client) *retry.Policy {
+		return func(retrysim.Client) *retry.Policy {
+			return retry.MustNew(retry.WithStrategy(s), retry.WithMaxAttempts(3))
+		}
 	}
-	immediate, full := with(strategy.Constant{}), with(jittered)
-	budgeted := with(jittered, retry.WithBudget(throttle.NewTokenBudget()))
-	var fleet [clients]*retry.Policy
-	for i := range fleet {
-		fleet[i] = with(jittered, retry.WithBudget(throttle.NewTokenBudget()))
+	budgeted := func(retrysim.Client) *retry.Policy {
+		return retry.MustNew(retry.WithStrategy(jittered), retry.WithMaxAttempts(3), retry.WithBudget(throttle.NewTokenBudget()))
 	}
-	return []trial{
-		{"retry at once", func(int) *retry.Policy { return immediate }, never},
-		{"full jitter", func(int) *retry.Policy { return full }, never},
-		{"full jitter, one token budget", func(int) *retry.Policy { return budgeted }, recovers},
-		{"full jitter, a budget a client", func(client int) *retry.Policy { return fleet[client] }, recovers},
+	return []retrysim.Contender{
+		retrysim.Fleet("retry at once", with(strategy.Constant{})),
+		retrysim.Fleet("full jitter", with(jittered)),
+		retrysim.Fleet("full jitter, one token budget", budgeted),
+		retrysim.Each("full jitter, a budget a client", budgeted),
 	}
+}
+
+// claims are what the program is there to show.
+var claims = []string{
+	"retry at once: recovery == never",
+	"full jitter: recovery == never",
+	"full jitter, one token budget: recovery <= 3s",
+	"full jitter, a budget a client: recovery < 30s",
+	"full jitter, a budget a client: recovery > 10s",
 }
 
 func main() {
 	seed := flag.Uint64("seed", 1, "of the random numbers: when calls begin, and the jitter")
 	flag.Parse()
-	if err := run(os.Stdout, *seed); err != nil {
+	if err := run(context.Background(), os.Stdout, *seed, claims); err != nil {
 		fmt.Fprintln(os.Stderr, "storm:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out io.Writer, seed uint64) error {
-	fmt.Fprintf(out, "%d clients make %d calls a second, up to %d attempts each. The server serves %d requests a second, and %d from\nsecond %.0f to %.0f; an attempt without an answer in %v has failed.\n",
-		clients, clients*each, attempts, rate(0), rate(outageBegins), outageBegins.Seconds(), outageEnds.Seconds(), patience)
-	var results []result
-	for _, t := range trials() {
-		r := simulate(t, seed)
-		results = append(results, r)
-		draw(out, r)
+func run(ctx context.Context, out io.Writer, seed uint64, claims []string) error {
+	report, err := retrysim.Run(ctx, scenario, seed, 1, contenders()...)
+	if err != nil {
+		return err
 	}
-	table(out, results)
+	if err := report.WriteText(out); err != nil {
+		return err
+	}
 	fmt.Fprint(out, `
 Waiting longer spreads retries, but does not make them fewer: where most calls fail, each still comes to three requests, more than
 the server can serve even when it is whole. A budget stops paying for retries while nothing succeeds. It does so once for
 everybody who shares it; clients that have one each may first spend all of theirs, here 35 retries times 200.
 `)
-	for _, r := range results {
-		if err := r.verify(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return report.Check(claims...)
 }
