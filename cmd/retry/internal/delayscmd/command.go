@@ -9,4 +9,6 @@ type Command struct {
 }
 
 // Run shows the waits.
-func (c *Command) Run(std *frame.IO) error { return frame.Usage("delays needs a strategy; see retry delays --help") }
+func (c *Command) Run(std *frame.IO) error {
+	return frame.Usage("delays needs a strategy; see retry delays --help")
+}
