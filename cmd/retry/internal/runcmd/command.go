@@ -3,7 +3,7 @@
 package runcmd
 
 import (
-	"net/http"
+	"net/url"
 
 	"github.com/seed-89b3229b/retry/cmd/retry/internal/frame"
 )
@@ -85,7 +85,7 @@ func (*Command) Examples() []string {
 	return []string{
 		"retry run -- make deploy",
 		"retry run -n 10 -t 30s --deadline 5m --on failure,timeout -- rsync -a src/ host:dst/",
-		`retry run --headers -s 'exponential(base=1s)' -- sh -c 'curl -fsS -D "$RETRY_HEADERS" https://example.com/api'`,
+		`retry run --headers -- sh -c 'curl -fsS -D "$RETRY_HEADERS" https://example.com/api'`,
 	}
 }
 
@@ -113,8 +113,7 @@ func (c *Command) Run(std *frame.IO) error {
 
 // check is about flags that do not go together.
 func (c *Command) check() error {
-	what := len(c.Argv) > 0 && c.Argv[0] == "--"
-	if what { // kong leaves it where it stands first
+	if len(c.Argv) > 0 && c.Argv[0] == "--" { // kong leaves it where it stands first
 		c.Argv = c.Argv[1:]
 	}
 	switch {
@@ -132,12 +131,12 @@ func (c *Command) check() error {
 		return frame.Usage("--after-output %s: needs a group, such as 'after ([0-9]+)'", c.AfterOutput.re)
 	case c.HTTPStatus.given && c.HTTP == "":
 		return frame.Usage("--http-status needs --http")
-	case c.Report == "-" && c.HTTP != "", c.HTTP != "" && c.forCommands() != "":
+	case c.HTTP != "" && c.forCommands() != "":
 		return frame.Usage("%s cannot be used together with --http", c.forCommands())
 	}
 	if c.HTTP != "" {
-		if _, err := http.NewRequest(http.MethodGet, c.HTTP, nil); err != nil {
-			return frame.Usage("--http: %v", err)
+		if u, err := url.Parse(c.HTTP); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return frame.Usage("--http %s: must be a URL that begins with http:// or https://", c.HTTP)
 		}
 	}
 	return nil

@@ -156,23 +156,24 @@ func (l *logger) ended(attempts int, last *result, ok bool, reason string, elaps
 		l.write(o)
 		return
 	}
-	switch tries := fmt.Sprintf("%d attempts", attempts); {
-	case attempts == 1:
-		tries = "1 attempt"
-		fallthrough
-	default:
-		if ok {
-			if l.verbose {
-				l.text("%s after %s, %s", "done", tries, short(elapsed))
-			}
-			return
+	if ok {
+		if l.verbose {
+			l.text("done after %s, %s", tries(attempts), short(elapsed))
 		}
-		if last == nil {
-			l.text("gave up before the first attempt: %s", reason)
-			return
-		}
-		l.text("gave up after %s, %s: %s (%s)", tries, short(elapsed), last, reason)
+		return
 	}
+	if last == nil {
+		l.text("gave up before the first attempt: %s", reason)
+		return
+	}
+	l.text("gave up after %s, %s: %s (%s)", tries(attempts), short(elapsed), last, reason)
+}
+
+func tries(n int) string {
+	if n == 1 {
+		return "1 attempt"
+	}
+	return fmt.Sprintf("%d attempts", n)
 }
 
 func millis(d time.Duration) *float64 {
