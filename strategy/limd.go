@@ -82,6 +82,13 @@ func (l *LIMD) Level() time.Duration {
 	return m.value()
 }
 
+// Resume sets the level to one that was kept from before, within Min and Max, as if events had led to it; the next failure
+// counts. 0 or below: as Reset, not begun.
+func (l *LIMD) Resume(level time.Duration) {
+	m, r := l.memory()
+	m.resume(&r, level)
+}
+
 // Reset forgets all events: the next one sets the level to Initial.
 func (l *LIMD) Reset() {
 	m, _ := l.memory()

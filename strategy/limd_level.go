@@ -185,6 +185,20 @@ func (l *level) reset() {
 	l.at, l.moved, l.raised = 0, false, time.Time{}
 }
 
+// resume sets the level to one of before. Not begun has no level, so 0 is that.
+func (l *level) resume(r *rule, at time.Duration) {
+	if l == nil {
+		return
+	}
+	if at <= 0 {
+		l.reset()
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.at, l.moved, l.raised = max(min(at, r.most), r.least), true, time.Time{}
+}
+
 // levelCeiling is the Ceiling of a level with that Min and Max.
 func levelCeiling(least, most time.Duration) time.Duration {
 	if most <= 0 {

@@ -55,6 +55,13 @@ func (l *MILD) Level() time.Duration {
 	return m.value()
 }
 
+// Resume sets the level to one that was kept from before, within Min and Max, as if events had led to it; the next failure
+// counts. 0 or below: as Reset, not begun.
+func (l *MILD) Resume(level time.Duration) {
+	m, r := l.memory()
+	m.resume(&r, level)
+}
+
 // Reset forgets all events: the next one sets the level to Initial.
 func (l *MILD) Reset() {
 	m, _ := l.memory()

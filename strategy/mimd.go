@@ -55,6 +55,13 @@ func (l *MIMD) Level() time.Duration {
 	return m.value()
 }
 
+// Resume sets the level to one that was kept from before, within Min and Max, as if events had led to it; the next failure
+// counts. 0 or below: as Reset, not begun.
+func (l *MIMD) Resume(level time.Duration) {
+	m, r := l.memory()
+	m.resume(&r, level)
+}
+
 // Reset forgets all events: the next one sets the level to Initial.
 func (l *MIMD) Reset() {
 	m, _ := l.memory()

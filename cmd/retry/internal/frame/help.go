@@ -88,7 +88,7 @@ func flagTerm(f *kong.Flag) string {
 		term = fmt.Sprintf("-%c, --%s", f.Short, f.Name)
 	}
 	if !f.IsBool() && !f.IsCounter() {
-		term += " " + strings.ToUpper(f.FormatPlaceHolder())
+		term += " " + f.FormatPlaceHolder()
 	}
 	return term
 }
