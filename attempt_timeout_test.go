@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-89b3229b/retry"
+	"github.com/seed-89b3229b/retry/retrytest"
 	"github.com/seed-89b3229b/retry/throttle"
 )
 
@@ -185,6 +186,16 @@ func TestAttemptTimeoutAndParent(t *testing.T) {
 		require.Equal(t, context.Canceled, recError(t, err).Reason)
 		require.NotErrorIs(t, err, retry.ErrAttemptTimeout)
 	})
+
+	// Likewise where a clock made the attempt's context.
+	ctx, cancel := context.WithCancel(t.Context())
+	err := retry.Run(ctx, func(ctx context.Context) error {
+		cancel()
+		<-ctx.Done()
+		return ctx.Err()
+	}, retry.WithAttemptTimeout(time.Minute), retry.WithClock(retrytest.NewClock()))
+	require.Equal(t, context.Canceled, recError(t, err).Last)
+	require.NotErrorIs(t, err, retry.ErrAttemptTimeout)
 }
 
 // TestAttemptTimeoutConditions may still say stop.

@@ -37,5 +37,20 @@ func TestFreeTakesTheTimeoutAway(t *testing.T) {
 		k.pass() // a timer that had fired already
 		require.NoError(t, k.Err())
 		k.free()
+		_, limited := k.Deadline()
+		require.False(t, limited)
+	})
+}
+
+// A context that has ended keeps the deadline that it ended for.
+func TestFreeAfterTheTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at := time.Now().Add(time.Second)
+		k := newKeptContext(t.Context(), nil, time.Second)
+		time.Sleep(time.Hour)
+		k.free()
+		deadline, limited := k.Deadline()
+		require.True(t, limited)
+		require.Equal(t, at, deadline)
 	})
 }

@@ -171,3 +171,24 @@ func TestChargeClasses(t *testing.T) {
 		budget.Charge @0s transient 30 last
 		budget.Settle @0s failure 40`)
 }
+
+// recBelow is a strategy that does not keep its contract; a Func would do that for it.
+type recBelow struct{}
+
+func (recBelow) Next(strategy.State) (time.Duration, bool) { return -time.Second, true }
+
+// TestJitterOfANegativeWait: what a strategy says below 0 is no wait, also to the jitter.
+func TestJitterOfANegativeWait(t *testing.T) {
+	var drawn []time.Duration
+	s := newRecSteps(t,
+		retry.WithStrategy(recBelow{}),
+		retry.WithJitter(func(d, _ time.Duration, _ float64) time.Duration {
+			drawn = append(drawn, d)
+			return d + time.Millisecond
+		}),
+	)
+	step := s.fails(errRec)
+	require.Equal(t, retry.Wait, step.Action)
+	require.Equal(t, time.Millisecond, step.Delay)
+	require.Equal(t, []time.Duration{0}, drawn)
+}
