@@ -68,8 +68,8 @@ func (t *table) of(f *Failure, own bool) Repeat {
 	return RepeatNever
 }
 
-// judge decides on an attempt that failed. own: the attempt had a deadline of its own, before the call's. last: what was sent so
-// far is not kept, so there can be no other attempt.
+// judge decides on an attempt that failed. own: the attempt had a deadline of its own, before the call's. last: there can be no other
+// attempt, because what was sent so far is not kept, or the connection is closed.
 //
 // What is not safe to repeat is decided here, for good. The rest is left to the policy's conditions, and after them to the
 // Failure's verdict.

@@ -37,11 +37,14 @@ func failureIn(err error) (*Failure, bool) {
 
 // statusOf is the status of an error, which never is OK.
 func statusOf(err error) *status.Status {
+	if err == nil {
+		return status.New(codes.Unknown, "no error")
+	}
 	s, ok := status.FromError(err)
 	if !ok {
 		s = status.FromContextError(err)
 	}
-	if s.Code() == codes.OK && err != nil {
+	if s.Code() == codes.OK {
 		s = status.New(codes.Unknown, err.Error())
 	}
 	return s

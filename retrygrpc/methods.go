@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
 
 	"github.com/seed-89b3229b/retry"
 	"github.com/seed-89b3229b/retry/throttle"
@@ -33,6 +34,11 @@ func targetOf(cc *grpc.ClientConn) string {
 		return ""
 	}
 	return cc.Target()
+}
+
+// isShut reports whether the connection was closed: no attempt can be made on it any more.
+func isShut(cc *grpc.ClientConn) bool {
+	return cc != nil && cc.GetState() == connectivity.Shutdown
 }
 
 func (i *Interceptor) methodOf(cc *grpc.ClientConn, name string, stream bool, o *callOptions) *method {

@@ -176,5 +176,5 @@ func (s *stream) classify(err error) throttle.Outcome {
 		f.Trailer = a.inner.Trailer()
 	}
 	s.i.warnIfDoubled(s.ctx, s.cc, s.name, &s.options)
-	return s.m.judge(f, false, last)
+	return s.m.judge(f, false, last || isShut(s.cc))
 }

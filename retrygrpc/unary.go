@@ -72,7 +72,7 @@ func (c *call) classify(err error) throttle.Outcome {
 		}
 	}
 	c.i.warnIfDoubled(c.ctx, c.cc, c.name, &c.options)
-	return c.m.judge(f, ok, false)
+	return c.m.judge(f, ok, isShut(c.cc))
 }
 
 // evidence is what options of ours see of one attempt. gRPC writes the trailer if it had a stream on a transport, and reports the
