@@ -104,6 +104,18 @@ func inBubble(t *testing.T, i *retrygrpc.Interceptor, b *backend, f func(w *worl
 }
 
 func connected(t *testing.T, i *retrygrpc.Interceptor, b *backend, f func(w *world), opts ...grpc.DialOption) {
+	dial(t, i, b, func(conn *grpc.ClientConn, server *grpc.Server) {
+		b.began = time.Now()
+		f(&world{t, b, i, conn, testpb.NewTestServiceClient(conn), server})
+	}, opts...)
+}
+
+// connectedTo runs f with a connection to a server that may serve many calls at once.
+func connectedTo(t *testing.T, i *retrygrpc.Interceptor, b testpb.TestServiceServer, f func(client testpb.TestServiceClient)) {
+	dial(t, i, b, func(conn *grpc.ClientConn, _ *grpc.Server) { f(testpb.NewTestServiceClient(conn)) })
+}
+
+func dial(t *testing.T, i *retrygrpc.Interceptor, b testpb.TestServiceServer, f func(*grpc.ClientConn, *grpc.Server), opts ...grpc.DialOption) {
 	l := bufconn.Listen(1 << 16)
 	server := grpc.NewServer()
 	testpb.RegisterTestServiceServer(server, b)
@@ -120,8 +132,7 @@ func connected(t *testing.T, i *retrygrpc.Interceptor, b *backend, f func(w *wor
 		server.Stop()
 		<-done
 	}()
-	b.began = time.Now()
-	f(&world{t, b, i, conn, testpb.NewTestServiceClient(conn), server})
+	f(conn, server)
 }
 
 // call makes one unary call and returns its error and how long it took.
