@@ -139,7 +139,9 @@ func dial(t *testing.T, i *retrygrpc.Interceptor, b testpb.TestServiceServer, f 
 func (w *world) call(ctx context.Context, opts ...grpc.CallOption) (time.Duration, error) {
 	start := time.Now()
 	_, err := w.client.EmptyCall(ctx, new(testpb.Empty), opts...)
-	return time.Since(start), err
+	took := time.Since(start)
+	synctest.Wait() // the server's side of it, after a call that timed out
+	return took, err
 }
 
 func (w *world) stream(ctx context.Context, opts ...grpc.CallOption) testpb.TestService_FullDuplexCallClient {
