@@ -39,6 +39,7 @@ func TestAttemptTimeoutShare(t *testing.T) {
 		"of MaxElapsed":           {0, []retry.Option{retry.WithMaxElapsed(31 * s), retry.WithAttemptTimeoutShare(0.5, s), retry.WithMaxAttempts(4)}, []time.Duration{15500 * time.Millisecond, 7250 * time.Millisecond, 3125 * time.Millisecond, 1062500 * time.Microsecond}},
 		"of the deadline":         {9 * s, []retry.Option{retry.WithAttemptTimeoutShare(0.5, 0), retry.WithMaxAttempts(2)}, []time.Duration{4500 * time.Millisecond, 1750 * time.Millisecond}},
 		"of the nearer":           {8 * s, []retry.Option{retry.WithMaxElapsed(40 * s), retry.WithAttemptTimeoutShare(0.25, 0), retry.WithMaxAttempts(1)}, []time.Duration{2 * s}},
+		"taken away again":        {0, []retry.Option{retry.WithMaxElapsed(31 * s), retry.WithAttemptTimeoutShare(0.5, s), retry.WithAttemptTimeout(0), retry.WithMaxAttempts(1)}, []time.Duration{0}},
 		"never below min":         {9 * s, []retry.Option{retry.WithAttemptTimeoutShare(0.1, 3*s), retry.WithMaxAttempts(2)}, []time.Duration{3 * s, 3 * s}},
 		"never past the parent":   {9 * s, []retry.Option{retry.WithAttemptTimeoutShare(1, time.Hour)}, []time.Duration{9 * s}},
 		"without a limit: none":   {0, []retry.Option{retry.WithAttemptTimeoutShare(0.5, s), retry.WithMaxAttempts(2)}, []time.Duration{0, 0}},

@@ -118,7 +118,8 @@ func WithMaxRetryElapsed(d time.Duration) Option { return maxRetryElapsedOption(
 // WithAttemptTimeout gives the context of every attempt a deadline d from its start, or the parent's where that is
 // earlier. An attempt that ends by it fails with an error that matches ErrAttemptTimeout, and is retried unless a
 // condition says otherwise. The operation must heed its context, and finish with what lives on that context: the body of an
-// HTTP response is to be read before fn returns, or Results.Keep takes the context over. 0: no timeout, the default.
+// HTTP response is to be read before fn returns, or Results.Keep takes the context over. 0: no timeout, the default; it takes a
+// WithAttemptTimeoutShare before it away too.
 func WithAttemptTimeout(d time.Duration) Option { return attemptTimeoutOption(d) }
 
 // WithAttemptTimeoutShare gives every attempt a timeout that is a share of the time left: max(min, fraction·left), left

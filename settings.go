@@ -112,6 +112,9 @@ func (c *config) apply(o Option) error {
 	case maxRetryElapsedOption:
 		return setDuration(&c.maxRetryElapsed, "WithMaxRetryElapsed", time.Duration(o))
 	case attemptTimeoutOption:
+		if o == 0 { // none is none, a share of the time left too
+			c.timeoutShare, c.minTimeout = 0, 0
+		}
 		return setDuration(&c.attemptTimeout, "WithAttemptTimeout", time.Duration(o))
 	case attemptTimeoutShareOption:
 		if !(o.fraction > 0 && o.fraction <= 1) {

@@ -333,7 +333,7 @@ func TestRecipes(t *testing.T) {
 	page, err := os.ReadFile("recipes.md")
 	require.NoError(t, err)
 	compiled := ""
-	for _, file := range []string{"recipes_test.go", "recipes_breaker_test.go"} {
+	for _, file := range []string{"recipes_test.go", "recipes_breaker_test.go", "../retrygrpc/docs_test.go"} {
 		code, err := os.ReadFile(file)
 		require.NoError(t, err)
 		compiled += unindented(string(code))

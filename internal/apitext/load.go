@@ -8,16 +8,18 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// pkg is a package of the main module.
+// pkg is a package of the main module, or of one below it.
 type pkg struct {
 	path   string // import path
-	module string // the module's path
+	module string // the main module's path
 	types  *types.Package
 }
 
@@ -44,9 +46,27 @@ func (p pkg) file() string {
 	return name + ".txt"
 }
 
-// load compiles the packages of the main module that match the patterns and returns what they export.
-func load(patterns []string) ([]pkg, error) {
-	args := append([]string{"list", "-export", "-deps", "-json=ImportPath,Export,DepOnly,Module", "--"}, patterns...)
+// nested lists the folders below root that hold modules of their own for users to import.
+func nested(root string) (dirs []string, err error) {
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() || path == root {
+			return err
+		}
+		switch name := entry.Name(); {
+		case name == "examples", name == "benchmarks", name == "internal", name == "testdata", strings.HasPrefix(name, "."), strings.HasPrefix(name, "_"):
+			return fs.SkipDir
+		}
+		if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil {
+			dirs = append(dirs, path)
+		}
+		return nil
+	})
+	return dirs, err
+}
+
+// load compiles the packages of the module in dir that match the patterns and returns what they export.
+func load(dir string, patterns []string) ([]pkg, error) {
+	args := append([]string{"-C", dir, "list", "-export", "-deps", "-json=ImportPath,Export,DepOnly,Module", "--"}, patterns...)
 	cmd := exec.Command("go", args...)
 	cmd.Stderr = os.Stderr
 	listed, err := cmd.Output()

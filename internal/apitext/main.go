@@ -1,4 +1,4 @@
-// Command apitext writes the exported API of this module's packages as text, one line for each thing that a user's code
+// Command apitext writes the exported API of this module's packages, and of the modules below it, as text, one line for each thing that a user's code
 // can name. The text is kept under api/, so that a change of the API is seen in review, and never made unawares.
 //
 //	go run ./internal/apitext            print it
@@ -34,12 +34,7 @@ func run(args []string, out io.Writer) error {
 	if *write && *check {
 		return errors.New("-write and -check exclude each other")
 	}
-	patterns := flags.Args()
-	if len(patterns) == 0 {
-		patterns = []string{"./..."}
-	}
-
-	packages, err := load(patterns)
+	packages, err := loadAll(flags.Args())
 	if err != nil {
 		return err
 	}
@@ -61,4 +56,31 @@ func run(args []string, out io.Writer) error {
 		return files.check(*dir, out)
 	}
 	return files.print(out)
+}
+
+// loadAll loads what the patterns match; without any, all packages of this module and of those below it, as if they were one.
+func loadAll(patterns []string) ([]pkg, error) {
+	if len(patterns) > 0 {
+		return load(".", patterns)
+	}
+	patterns = []string{"./..."}
+	packages, err := load(".", patterns)
+	if err != nil {
+		return nil, err
+	}
+	dirs, err := nested(".")
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range dirs {
+		below, err := load(dir, patterns)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range below {
+			p.module = packages[0].module
+			packages = append(packages, p)
+		}
+	}
+	return packages, nil
 }

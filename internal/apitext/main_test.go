@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // The sample has one of everything that a package can export, and of everything that is not exported.
 func TestDescribe(t *testing.T) {
-	packages, err := load([]string{"./testdata/sample"})
+	packages, err := load(".", []string{"./testdata/sample"})
 	require.NoError(t, err)
 	require.Len(t, packages, 1)
 
@@ -27,7 +27,7 @@ func TestDescribe(t *testing.T) {
 }
 
 func TestLoadReportsWhatDoesNotCompile(t *testing.T) {
-	_, err := load([]string{"./testdata/nowhere"})
+	_, err := load(".", []string{"./testdata/nowhere"})
 	require.ErrorContains(t, err, "go list")
 }
 
@@ -53,6 +53,18 @@ func TestPublic(t *testing.T) {
 		require.Equal(t, test.public, p.public(), test.path)
 		require.Equal(t, test.file, p.file(), test.path)
 	}
+}
+
+func TestNested(t *testing.T) {
+	dirs, err := nested("../..")
+	require.NoError(t, err)
+	require.Contains(t, dirs, filepath.FromSlash("../../retrygrpc"))
+	for _, dir := range dirs {
+		require.NotContains(t, dir, "examples")
+		require.NotContains(t, dir, "drivertest")
+	}
+	p := pkg{path: "example.org/some/thing/sub", module: "example.org/some/thing", types: types.NewPackage("", "sub")}
+	require.Equal(t, "sub.txt", p.file(), "a module below is named by its folder")
 }
 
 func TestWriteAndCheck(t *testing.T) {

@@ -1,0 +1,25 @@
+module github.com/seed-89b3229b/retry/examples/grpc
+
+go 1.26.0
+
+replace (
+	github.com/seed-89b3229b/retry => ../..
+	github.com/seed-89b3229b/retry/retrygrpc => ../../retrygrpc
+)
+
+require (
+	github.com/seed-89b3229b/retry v0.0.0
+	github.com/seed-89b3229b/retry/retrygrpc v0.0.0
+	github.com/stretchr/testify v1.12.1
+	go.uber.org/goleak v1.3.0
+	google.golang.org/grpc v1.85.0
+)
+
+require (
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/net v0.60.0 // indirect
+	golang.org/x/sys v0.48.0 // indirect
+	golang.org/x/text v0.42.0 // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20260817212433-ac3dfec99bb1 // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
+)
