@@ -386,7 +386,7 @@ func TestConfigErrorNames(t *testing.T) {
 	} {
 		require.ErrorContains(t, err, "retry: WithThrottle(one of package throttle): throttle: Gate.MaxKeys = -1: must not be negative")
 	}
-	require.ErrorContains(t, recRun(retry.WithBudget(&throttle.TokenBudget{RetryCost: -1})), "retry: WithBudget(*throttle.TokenBudget)")
+	require.ErrorContains(t, recRun(retry.WithBudget(&throttle.TokenBudget{RetryCost: -1})), "retry: WithBudget(token(retrycost=-1)): throttle: TokenBudget.RetryCost = -1: must not be negative")
 }
 
 // TestUnlimitedAsAnArgument: one word in a Config and in the option.
@@ -408,6 +408,8 @@ func TestConfigErrorTextIsShort(t *testing.T) {
 	_, name := retry.New(retry.WithMaxAttempts(1), retry.MustNew(retry.WithName(long)))
 	_, list := retry.New(retry.WithStrategy(strategy.Sequence{Delays: append(make([]time.Duration, 1<<20), -1)}))
 	var selection pool.Selection
+	_, budget := throttle.ParseBudget(long)
+	_, budgetField := throttle.ParseBudget("token(" + long + "=" + long + ")")
 	for what, err := range map[string]error{
 		"strategy": parse, "field": field, "value": value, "body": body, "nested": nested, "name": name, "list": list,
 		"config":          retry.Config{Strategy: long}.Validate(),
@@ -420,6 +422,8 @@ func TestConfigErrorTextIsShort(t *testing.T) {
 		"SQL state":       recRun(retry.WithCondition(condition.SQLState(long))),
 		"policy's name":   recRun(retry.WithName(long), retry.WithMaxAttempts(1)),
 		"key":             &throttle.Error{Key: throttle.Key(long), Remaining: 1},
+		"budget":          budget,
+		"budget's field":  budgetField,
 		"selection":       selection.UnmarshalText([]byte(long)),
 		"option's string": &retry.ConfigError{Option: long, Value: recLong(long)},
 	} {

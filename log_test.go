@@ -209,3 +209,15 @@ func TestLogAttrs(t *testing.T) {
 		})
 	}
 }
+
+// TestLogOfAFlowThatRecovers: a driver of one's own is told of a success after retries too.
+func TestLogOfAFlowThatRecovers(t *testing.T) {
+	var lines bytes.Buffer
+	flow := retry.MustNew(recAtOnce, retry.WithLogger(recLogger(&lines, slog.LevelInfo))).Begin(recStart, time.Time{}, nil)
+	for _, err := range []error{errRec, nil} {
+		flow.Next(t.Context(), recStart)
+		flow.Report(t.Context(), recStart, throttle.Outcome{Err: err})
+	}
+	require.Equal(t, 2, strings.Count(lines.String(), "\n"))
+	require.Contains(t, lines.String(), `"msg":"succeeded after 2 attempts","retry.attempts":2,"retry.outcome":"success"`)
+}

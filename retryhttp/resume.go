@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-89b3229b/retry/internal/quote"
 )
 
 // version is what tells one content of a resource from another. The zero version is of none, and cannot be gone on with.
@@ -83,7 +85,7 @@ func (c *copying) fit(r *http.Response) (skip int64, err error) {
 	case r.StatusCode == http.StatusPartialContent && c.asked:
 		return 0, c.fitRest(r)
 	case r.StatusCode == http.StatusPartialContent && !has(c.request.Header, "Range"):
-		return 0, fmt.Errorf("retryhttp: a part of the content that was not asked for: %q", r.Header.Get("Content-Range"))
+		return 0, fmt.Errorf("retryhttp: a part of the content that was not asked for: %s", quote.Quote(r.Header.Get("Content-Range")))
 	case r.StatusCode == http.StatusRequestedRangeNotSatisfiable && c.asked:
 		return 0, c.fitNothing(r)
 	case c.asked && c.field == "Etag" && versionOf(r) == c.version && (c.total < 0 || r.ContentLength < 0 || r.ContentLength == c.total):
@@ -98,7 +100,7 @@ func (c *copying) fitRest(r *http.Response) error {
 	from, to, total, ok := contentRange(r.Header.Get("Content-Range"))
 	switch {
 	case !ok || from != c.at || to < from || total >= 0 && to >= total:
-		return fmt.Errorf("retryhttp: asked for what comes from byte %d on, got %q", c.at, r.Header.Get("Content-Range"))
+		return fmt.Errorf("retryhttp: asked for what comes from byte %d on, got %s", c.at, quote.Quote(r.Header.Get("Content-Range")))
 	case total >= 0 && c.total >= 0 && total != c.total, c.contradicts(r), r.Uncompressed, r.Header.Get("Content-Encoding") != c.encoding:
 		return fmt.Errorf("retryhttp: the content has changed after %d bytes", c.at)
 	}

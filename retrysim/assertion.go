@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/seed-89b3229b/retry/internal/quote"
 )
 
 // Assertion is a sentence about a Report that is true or not, such as "one budget: recovery <= 1s".
@@ -46,7 +48,7 @@ func ParseAssertion(text string) (Assertion, error) {
 	a.Op = ops[i]
 	var ok bool
 	if a.Metric, ok = MetricOf(name); !ok {
-		return a, &ConfigError{"assertion", text, fmt.Sprintf("unknown metric %q; known are %s", name, strings.Join(metricNames(), ", "))}
+		return a, &ConfigError{"assertion", text, fmt.Sprintf("unknown metric %s; known are %s", quote.Quote(name), strings.Join(metricNames(), ", "))}
 	}
 	var err error
 	if a.Value, err = a.Metric.Parse(tail[len(a.Op):]); err != nil {
@@ -112,7 +114,7 @@ func (a Assertion) check(names []string, value func(int) float64) (failed []erro
 		}
 	}
 	if !found {
-		return []error{&ConfigError{"assertion", a.text, fmt.Sprintf("there is no policy %q; there are %q", a.Contender, names)}}
+		return []error{&ConfigError{"assertion", a.text, fmt.Sprintf("there is no policy %s; there are %s", quote.Quote(a.Contender), quote.Cut(fmt.Sprintf("%q", names)))}}
 	}
 	return failed
 }

@@ -3,6 +3,8 @@ package retrysim
 import (
 	"fmt"
 	"time"
+
+	"github.com/seed-89b3229b/retry/internal/quote"
 )
 
 // ConfigError says which field of a scenario, a contender or an assertion cannot be used, and why. It is returned as *ConfigError
@@ -22,7 +24,7 @@ func (e *ConfigError) Error() string {
 	if e == nil {
 		return "retrysim: invalid"
 	}
-	return fmt.Sprintf("retrysim: %s = %v: %s", e.Field, e.Value, e.Problem)
+	return fmt.Sprintf("retrysim: %s = %s: %s", quote.Cut(e.Field), quote.Cut(fmt.Sprint(e.Value)), e.Problem)
 }
 
 const (

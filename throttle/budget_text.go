@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-89b3229b/retry/internal/quote"
 )
 
 // budgetField is a field of a budget: its Go name and a pointer to it. String and ParseBudget go by the same list.
@@ -125,7 +127,7 @@ func ParseBudget(text string) (Budget, error) {
 		}
 		return b, nil
 	}
-	return nil, &ConfigError{"name", strconv.Quote(name), "unknown budget; known are " + strings.Join(known, ", ")}
+	return nil, &ConfigError{"name", quote.Quote(name), "unknown budget; known are " + strings.Join(known, ", ")}
 }
 
 // readBudget sets fields from body, a comma-separated list of field=value.
@@ -144,7 +146,7 @@ func readBudget(kind string, fields []budgetField, body string) error {
 		i := slices.Index(known, strings.ToLower(name))
 		switch {
 		case !found:
-			return &ConfigError{kind, strconv.Quote(name), "must be of the form field=value; fields are " + strings.Join(known, ", ")}
+			return &ConfigError{kind, quote.Quote(name), "must be of the form field=value; fields are " + strings.Join(known, ", ")}
 		case i < 0:
 			return &ConfigError{kind + "." + name, value, "unknown field; known are " + strings.Join(known, ", ")}
 		case given[i]:
@@ -152,7 +154,7 @@ func readBudget(kind string, fields []budgetField, body string) error {
 		}
 		given[i] = true
 		if problem := readBudgetField(fields[i].at, value); problem != "" {
-			return &ConfigError{kind + "." + fields[i].name, strconv.Quote(value), problem}
+			return &ConfigError{kind + "." + fields[i].name, quote.Quote(value), problem}
 		}
 	}
 	return nil
