@@ -248,7 +248,7 @@ func recipeStop(ctx context.Context, consume func(context.Context) error) error 
 func recipeLog(log *slog.Logger, out io.Writer) *retry.Policy {
 	policy := retry.MustNew(
 		retry.WithName("orders"),
-		retry.WithLogger(log), // a line for each retry, and one for giving up
+		retry.WithLogger(log), // a line for each retry, and one for giving up, or for a success after retries
 		retry.WithOnRetry(func(_ context.Context, e retry.Event) { // or in words of your own
 			fmt.Fprintf(out, "%v; retrying in %v\n", e.Err, e.Delay)
 		}),
