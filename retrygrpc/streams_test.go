@@ -325,12 +325,12 @@ func TestG42ConnectionClosed(t *testing.T) {
 func TestServerStreamFailsBeforeItsRequest(t *testing.T) {
 	inBubble(t, times(1), &backend{down: func(downServer, int) error { return status.Error(codes.PermissionDenied, "no") }}, func(w *world) {
 		desc := &grpc.StreamDesc{ServerStreams: true}
-		s, err := w.conn.NewStream(w.Context(), desc, service+"StreamingOutputCall")
+		s, err := w.conn.NewStream(w.Context(), desc, service+"Nothing") // which the server does not have: it answers at once
 		require.NoError(w, err)
 		time.Sleep(time.Second)
 		require.NoError(w, s.SendMsg(new(request)))
 		require.NoError(w, s.CloseSend())
-		requireCode(w, codes.PermissionDenied, s.RecvMsg(new(response)))
+		requireCode(w, codes.Unimplemented, s.RecvMsg(new(response)))
 	})
 	inBubble(t, times(1), &backend{duplex: func(duplexServer, int) error { return status.Error(codes.PermissionDenied, "no") }}, func(w *world) {
 		s := w.stream(w.Context())
