@@ -46,7 +46,9 @@ race: ## run all tests under the race detector, those of concurrent use CONCURRE
 	if [ -n "$$dirs" ]; then set -x; $(GO) test -race -count=$(CONCURRENT) -run='^TestConcurrentSafe' $$dirs; fi
 
 fuzz-seeds: ## try FUZZED changed seeds on each fuzz target, the same ones each time (2 s a target at most)
-	RETRY_FUZZED=$(FUZZED) $(GO) test -run='^Fuzz' $$(grep -rl --include='*_test.go' '^func Fuzz' . | sed 's|/[^/]*$$||' | sort -u)
+	@dirs=$$(grep -rl --include='*_test.go' '^func Fuzz' . | sed 's|/[^/]*$$||' | sort -u); \
+	for module in $(MODULES); do dirs=$$(echo "$$dirs" | grep -v -e "^\./$$module\$$" -e "^\./$$module/"); done; \
+	set -x; RETRY_FUZZED=$(FUZZED) $(GO) test -run='^Fuzz' $$dirs
 
 fuzz: ## search at random on each fuzz target for FUZZTIME
 	@grep -r --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*(' . | sort | \

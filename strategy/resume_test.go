@@ -27,12 +27,18 @@ var (
 func TestResumeGoesOn(t *testing.T) {
 	const s = time.Second
 	for name, fresh := range map[string]func() resumed{
-		"LILD": func() resumed { return &strategy.LILD{Initial: 3 * s, IncrementOnFailure: 4 * s, IncrementOnSuccess: -5 * s, Min: s} },
+		"LILD": func() resumed {
+			return &strategy.LILD{Initial: 3 * s, IncrementOnFailure: 4 * s, IncrementOnSuccess: -5 * s, Min: s}
+		},
 		"LIMD": func() resumed {
 			return &strategy.LIMD{Initial: 2 * s, IncrementOnFailure: 4 * s, MultipleOnSuccess: 0.2, Min: s}
 		},
-		"MILD": func() resumed { return &strategy.MILD{Initial: 3 * s, MultipleOnFailure: 2, IncrementOnSuccess: -5 * s, Min: s} },
-		"MIMD": func() resumed { return &strategy.MIMD{Initial: 3 * s, MultipleOnFailure: 2, MultipleOnSuccess: 0.5, Min: 2 * s} },
+		"MILD": func() resumed {
+			return &strategy.MILD{Initial: 3 * s, MultipleOnFailure: 2, IncrementOnSuccess: -5 * s, Min: s}
+		},
+		"MIMD": func() resumed {
+			return &strategy.MIMD{Initial: 3 * s, MultipleOnFailure: 2, MultipleOnSuccess: 0.5, Min: 2 * s}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			old, other := fresh(), fresh()

@@ -43,7 +43,7 @@ func TestEnvironments(t *testing.T) {
 		{[]string{"API_MAX_RETRIES=1", "API_MAX_ATTEMPTS=unlimited", "API_BASE_DELAY=1ms", "API_MAX_DELAY=1s"}, `{"max_attempts":"unlimited","base_delay":"1ms","max_delay":"1s"}`, "4", "attempt 4 succeeded"},
 		{[]string{"API_STRATEGY=equaljitter(base=2ms)", "API_MAX_BACKOFF_TIME=3ms"}, `{"max_attempts":4,"max_delay":"3ms","strategy":"equaljitter(base=2ms)"}`, "4", "attempt 4 succeeded"},
 		{[]string{"API_STRATEGY=sequence(delays=[1ms, 2ms])", "API_MAX_RETRIES=9"}, `{"max_attempts":10,"max_delay":"8s","strategy":"sequence(delays=[1ms, 2ms])"}`, "3", "strategy"},
-		{[]string{fast, "API_MAX_ELAPSED=1ns"}, `{"max_attempts":4,"base_delay":"2ms","max_delay":"8s","max_elapsed":"1ns"}`, "1", "time"},
+		{[]string{fast, "API_MAX_ELAPSED=1ns"}, `{"max_attempts":4,"base_delay":"2ms","max_delay":"8s","max_elapsed":"1ns"}`, "1", "(WithMaxElapsed)"},
 		{[]string{fast, "API_ATTEMPT_TIMEOUT=1m", "API_MAX_RETRIES=", "API_MAX_ATTEMPTS="}, `{"max_attempts":4,"base_delay":"2ms","max_delay":"8s","attempt_timeout":"1m0s"}`, "4", "attempt 4 succeeded"},
 		{[]string{fast, "API_ATTEMPT_TIMEOUT=1ns"}, `{"max_attempts":4,"base_delay":"2ms","max_delay":"8s","attempt_timeout":"1ns"}`, "0", "timed out"},
 	} {

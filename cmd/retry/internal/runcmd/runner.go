@@ -97,12 +97,12 @@ func (r *runner) main() error {
 			}
 		}
 		if died != nil {
-			r.flow.Abort(ctx, r.clock.now(), throttle.Canceled)
-			break
+			step = r.flow.Abort(ctx, r.clock.now(), throttle.Canceled)
 		}
 	}
 	code, err := r.end(step, died)
 	if died != nil {
+		r.log.close()
 		code = die(died)
 	}
 	if err != nil {

@@ -1,0 +1,5 @@
+package main_test
+
+import "os"
+
+func status(p *os.ProcessState) int { return p.ExitCode() }
