@@ -204,7 +204,10 @@ func TestWaits(t *testing.T) {
 }
 
 func readmeFetch(client *http.Client, request *http.Request, file io.Writer) ([]byte, int64, error) {
-	page, err := retryhttp.ReadAll(client, request, 10<<20)                      // of a 2xx answer, up to 10 MiB
+	page, err := retryhttp.ReadAll(client, request, 10<<20) // of a 2xx answer, up to 10 MiB
+	if err != nil {
+		return nil, 0, err
+	}
 	n, err := retryhttp.Download{Client: client, Resume: true}.To(file, request) // only the rest, where that can be had
 	return page, n, err
 }

@@ -18,7 +18,9 @@ import (
 
 const ms = time.Millisecond
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("runtime.handleEvent")) } // which js/wasm has
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("runtime.handleEvent"))
+} // which js/wasm has
 
 // policy makes a policy anew whenever it is asked.
 func policy(o ...retry.Option) func(retrysim.Client) *retry.Policy {

@@ -69,7 +69,6 @@ type tally struct {
 	busy     area    // of workers
 	streak   int     // steps in a row that went well after the faults
 	settled  int     // the first step that streak has not looked at
-	pending  int     // under way at the end
 }
 
 // area is the integral of a number over time, in nanoseconds.
