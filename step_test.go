@@ -239,3 +239,12 @@ func TestFlowTimeGoesBack(t *testing.T) {
 		}
 	}
 }
+
+// TestFlowAbortByAClockSetBack: elapsed time does not shrink at the end either.
+func TestFlowAbortByAClockSetBack(t *testing.T) {
+	s := newRecSteps(t, retry.WithStrategy(strategy.Constant{Delay: 5 * time.Second}))
+	require.Equal(t, retry.Wait, s.fails(errRec).Action)
+	s.next() // five seconds after the failure
+	step := s.flow.Abort(t.Context(), s.now.Add(-24*time.Hour), throttle.Unset)
+	require.Equal(t, 5*time.Second, recError(t, step.Err).Elapsed)
+}
