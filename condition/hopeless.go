@@ -37,7 +37,8 @@ import (
 // Not listed, because a second attempt may find it changed: a host name that was not found, a file that does not exist,
 // a number or time that cannot be parsed, missing permission.
 //
-// It does not look inside the error of an inner retried call, allocates nothing, and is safe for concurrent use.
+// It does not look inside the error of an inner retried call, allocates nothing but for errors with a GRPCStatus, and is safe for
+// concurrent use.
 func Hopeless() Condition {
 	return hopeless{}
 }
